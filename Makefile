@@ -1,0 +1,48 @@
+# make demo   set everything up and release a small table of people
+# make test   set everything up and run every test
+# make check  lint and type-check
+# make bench  speed and accuracy, as ratios to things measured in the same run
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test check bench clean
+.DEFAULT_GOAL := demo
+
+demo: $(VENV)/.installed
+	$(BIN)/python -m dawa.demo
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+check: $(VENV)/.installed-check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.noise
+	$(BIN)/python -m benchmarks.strategies
+	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.accuracy
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dawa needs Python 3.11 or newer. Hint: make PYTHON=python3.12")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing dawa and its dependencies into $(VENV) (once)"
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed
+	@echo "Installing what the tests need (once)"
+	@$(PIP) --editable ".[test]"
+	@touch $@
+
+$(VENV)/.installed-check: $(VENV)/.installed
+	@echo "Installing the linter and the type checker (once)"
+	@$(PIP) --editable ".[test,check]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build

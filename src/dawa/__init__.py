@@ -1,0 +1,1 @@
+"""Differentially private answers to range queries over an ordered attribute."""

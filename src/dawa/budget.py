@@ -1,0 +1,57 @@
+"""Epsilon as an exact fraction of what the user typed.
+
+``0.1`` means one tenth, not the binary number nearest to it: shares of a budget then add up exactly, and a
+ledger can tell the last tenth from nothing.
+"""
+
+import math
+from fractions import Fraction
+from numbers import Rational, Real
+
+from dawa.errors import BudgetError
+
+SMALLEST = Fraction(1, 10**9)
+LARGEST = Fraction(10**6)
+
+
+def exact(epsilon: object, name: str = "epsilon") -> Fraction:
+    """Read a budget the way it was written.
+
+    Args:
+        epsilon: A fraction, an int, a float (read by its shortest decimal form) or a string such as
+            ``"0.1"`` or ``"1/10"``.
+        name: What to call it in an error.
+
+    Raises:
+        BudgetError: If it is no finite positive number.
+
+    >>> exact(0.1)
+    Fraction(1, 10)
+    >>> exact("1/3")
+    Fraction(1, 3)
+    """
+    hint = f"pass a positive number such as {name}=0.1, or an exact one such as {name}='1/10'."
+    if isinstance(epsilon, bool) or not isinstance(epsilon, (Rational, Real, str)):
+        raise BudgetError(f"{name} must be a number, not {type(epsilon).__name__}.", hint)
+    if isinstance(epsilon, Real) and not isinstance(epsilon, Rational) and not math.isfinite(epsilon):
+        raise BudgetError(f"{name} must be finite, not {epsilon}: no noise or no data would be left.", hint)
+    try:
+        value = Fraction(epsilon) if isinstance(epsilon, Rational) else Fraction(str(epsilon))
+    except (ValueError, ZeroDivisionError):
+        raise BudgetError(f"{name}={epsilon!r} is not a number.", hint) from None
+    if value <= 0:
+        raise BudgetError(f"{name} must be positive, not {epsilon}.", hint)
+    if not SMALLEST <= value <= LARGEST:
+        raise BudgetError(
+            f"{name} must lie between {SMALLEST} and {LARGEST}, not {epsilon}.",
+            "customary values lie between 0.01 and 10; check the units of what you typed.",
+        )
+    return value
+
+
+def share(part: object, name: str) -> Fraction:
+    """Read a share of a budget: a fraction strictly between 0 and 1."""
+    value = exact(part, name)
+    if value >= 1:
+        raise BudgetError(f"{name} must be below 1, not {part}.", f"pass a share such as {name}=0.25.")
+    return value

@@ -1,0 +1,42 @@
+"""The one family of errors that dawa raises on bad input.
+
+Every message says what was wrong, what was expected and, after ``Hint:``, what to do next. Input is checked
+before any budget is spent and before any count is read by a mechanism.
+"""
+
+
+class DawaError(Exception):
+    """Base of all errors that dawa raises on purpose."""
+
+    def __init__(self, problem: str, hint: str) -> None:
+        super().__init__(f"{problem}\nHint: {hint}")
+        self.problem = problem
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        """Survive pickling, so that the error crosses process borders whole."""
+        return type(self), (self.problem, self.hint)
+
+
+class BudgetError(DawaError, ValueError):
+    """An epsilon, or a share of it, that cannot be spent."""
+
+
+class CountsError(DawaError, ValueError):
+    """Counts that are not non-negative whole numbers of a supported size."""
+
+
+class WorkloadError(DawaError, ValueError):
+    """Queries that do not fit the domain."""
+
+
+class OptionError(DawaError, ValueError):
+    """A mechanism, or an option of one, that does not exist or cannot take this value."""
+
+
+class AxisError(DawaError, ValueError):
+    """An axis without public bounds, or one that does not fit its data."""
+
+
+class ReleaseError(DawaError, ValueError):
+    """A release file that is broken, or newer than this library."""
