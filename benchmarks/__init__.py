@@ -1,0 +1,1 @@
+"""Commands that measure: speed and accuracy, as ratios to things measured in the same run."""
