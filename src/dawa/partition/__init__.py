@@ -1,0 +1,16 @@
+"""Stage 1: which cells to count together. One of the two steps that see the counts; proofs are beside the code.
+
+| module | partition | private because |
+|---|---|---|
+| ``walk`` | the two-phase tree walk, the default | ``walk.md`` |
+| ``noisy_cost`` | the paper's Algorithm 1, as proven there | ``noisy_cost.md`` |
+| ``fixed`` | none, or one that the user names | it never looks |
+| ``optimum`` | the least-cost partition, for evaluation | it is NOT; nothing in the pipeline imports it |
+"""
+
+from dawa.partition.buckets import Partition
+from dawa.partition.fixed import every_cell, given
+from dawa.partition.noisy_cost import NoisyCost
+from dawa.partition.walk import Walk
+
+__all__ = ["NoisyCost", "Partition", "Walk", "every_cell", "given"]

@@ -1,0 +1,230 @@
+"""Algorithm 1 of the paper, as it is proven there. Our proof, in whole numbers, is in ``noisy_cost.md``.
+
+Every bucket costs its deviation from uniform plus 1/ε2, every cost gets noise, unit buckets included, and the
+partition of least noisy total is returned. All numbers are integers: costs are counted in steps of a lattice,
+which follows from public numbers alone.
+
+The walk is the better choice: with this noise the least total collects the buckets that drew low, about half
+as many as there are cells.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from dawa import kernels
+from dawa.arrays import IntArray, frozen
+from dawa.counts import MOST_RECORDS, Occupied
+from dawa.errors import BudgetError, OptionError
+from dawa.noise import discrete
+from dawa.noise.source import Source
+
+FINEST = 2**15
+"""Steps per record: power-of-two lengths up to 2^16 are exact, and deviations sum to at most 2^61."""
+
+REACH = 128
+"""A draw beyond so many scales, in any of 2^27 buckets, has a chance below 2^-100."""
+
+LARGEST = {"powers": 2**22, "all": 2**14}
+"""Most cells by kind of lengths: n·log n costs in memory, or n² costs one start at a time."""
+
+
+@dataclass(frozen=True)
+class NoisyCost:
+    """Options of Algorithm 1: all public.
+
+    Attributes:
+        share: Share of epsilon for the partition.
+        lengths: Which buckets compete: ``"powers"`` of two, or ``"all"`` of them.
+        noise: ``"laplace"``, or ``"exponential"``: one-sided, downwards, with half the variance.
+    """
+
+    share: Fraction = Fraction(1, 4)
+    lengths: Literal["powers", "all"] = "powers"
+    noise: Literal["laplace", "exponential"] = "laplace"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share < 1:
+            raise OptionError(f"share={self.share} is no share of a budget.", "pass Fraction(1, 4), for example.")
+        if self.lengths not in LARGEST:
+            raise OptionError(f"lengths={self.lengths!r} does not exist.", "pass 'powers' or 'all'.")
+        if self.noise not in {"laplace", "exponential"}:
+            raise OptionError(f"noise={self.noise!r} does not exist.", "pass 'laplace' or 'exponential'.")
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The public numbers of one run; costs, sensitivities and scales are in steps of the lattice.
+
+    Attributes:
+        lattice: Steps per record.
+        bucket: What a bucket costs by itself, 1/ε2.
+        lengths: The lengths that compete, in increasing order.
+        sensitivities: By how much one record moves the cost of a bucket, by length.
+        scales: Scale of the noise on that cost, by length.
+        centres: What one-sided noise is measured from, by length: about its mean.
+    """
+
+    lattice: int
+    bucket: int
+    lengths: tuple[int, ...]
+    sensitivities: tuple[int, ...]
+    scales: tuple[Fraction, ...]
+    centres: IntArray
+
+    @property
+    def loss(self) -> Fraction:
+        """The privacy loss of these numbers: (D + D_b)/scale_b at its largest, D the largest D_b."""
+        largest = max(self.sensitivities)
+        return max((largest + own) / scale for own, scale in zip(self.sensitivities, self.scales, strict=True))
+
+
+def planned(size: int, epsilon1: Fraction, epsilon2: Fraction, options: NoisyCost, lattice: int | None = None) -> Plan:
+    """Fix lattice, sensitivities and scales, from public numbers alone.
+
+    Args:
+        size: Number of cells.
+        epsilon1: Budget of the partition.
+        epsilon2: Budget of the measurements; it only says what a bucket costs.
+        options: Which lengths and which noise.
+        lattice: Steps per record, instead of as many as 63-bit sums allow.
+
+    Raises:
+        OptionError: If there are too many cells.
+        BudgetError: If the budgets are so small that no lattice is coarse enough.
+    """
+    _check_size(size, options)
+    steps = lattice or _lattice(size, epsilon1, epsilon2)
+    if options.lengths == "all":
+        lengths = tuple(range(1, size + 1))
+    else:
+        lengths = tuple(2**level for level in range(size.bit_length()))
+    sensitivities = tuple(sensitivity(length, steps) for length in lengths)
+    largest = max(*sensitivities, 1)  # a single cell has nothing to hide, but its noise needs a scale
+    scales = tuple(discrete.coarsened((largest + own) / epsilon1) for own in sensitivities)
+    centres = np.array([int(scale) for scale in scales], np.int64)
+    return Plan(steps, round(steps / epsilon2), lengths, sensitivities, scales, frozen(centres))
+
+
+def sensitivity(length: int, lattice: int) -> int:
+    """By how many steps one record moves ``floor(lattice · dev)``: lattice · 2(1 - 1/length), rounded up.
+
+    >>> [sensitivity(length, 8) for length in (1, 2, 3, 4)]
+    [0, 8, 11, 12]
+    """
+    return -(-2 * lattice * (length - 1) // length)
+
+
+def loss(size: int, epsilon1: Fraction, epsilon2: Fraction, options: NoisyCost) -> Fraction:
+    """The privacy loss of the numbers that ``noisy_cost`` would use: at most ``epsilon1``, exactly."""
+    return planned(size, epsilon1, epsilon2, options).loss
+
+
+def noisy_cost(
+    exposed: Occupied, size: int, epsilon1: Fraction, epsilon2: Fraction, options: NoisyCost, source: Source
+) -> IntArray:
+    """Bounds of the partition of least noisy cost: ``epsilon1``-differentially private.
+
+    Args:
+        exposed: The private counts.
+        size: Number of cells.
+        epsilon1: Budget of this step.
+        epsilon2: Budget of the measurements that follow.
+        options: Which lengths and which noise.
+        source: Of randomness.
+
+    Returns:
+        k + 1 increasing cell numbers from 0 to ``size``.
+
+    Raises:
+        OptionError: If there are too many cells.
+        BudgetError: If the budgets are too small for so many cells.
+    """
+    plan = planned(size, epsilon1, epsilon2, options)
+    if plan.loss > epsilon1:
+        raise BudgetError(
+            f"The noise would lose {plan.loss}, more than the {epsilon1} that the partition may spend.",
+            "this is a fault of dawa and not yours; nothing has been spent. Please report it.",
+        )
+    return chosen(exposed.dense(size), plan, options, source)
+
+
+def chosen(counts: IntArray, plan: Plan, options: NoisyCost, source: Source) -> IntArray:
+    """The private part: compute costs, add noise, and take the partition of least total."""
+    select = _among_all if options.lengths == "all" else _among_powers
+    return frozen(select(counts, plan, options, source))
+
+
+def _among_powers(counts: IntArray, plan: Plan, options: NoisyCost, source: Source) -> IntArray:
+    """The choice among buckets whose lengths are powers of two."""
+    values, ranks = kernels.deviation.ranked(counts)
+    costs = np.empty((len(plan.lengths), len(counts)), np.int64)
+    for level, length in enumerate(plan.lengths):
+        number = len(counts) - length + 1
+        noise = _noise(plan.scales[level], plan.centres[level], number, options, source)
+        costs[level, :number] = kernels.deviation.windows(values, ranks, length, plan.lattice) + noise
+        costs[level, :number] += plan.bucket
+    bounds: IntArray = kernels.least_cost.powers(costs)
+    return bounds
+
+
+def _among_all(counts: IntArray, plan: Plan, options: NoisyCost, source: Source) -> IntArray:
+    """The choice among all buckets, one start at a time: n² noisy costs never are in memory at once."""
+    values, ranks = kernels.deviation.ranked(counts)
+    numerators = np.array([scale.numerator for scale in plan.scales], np.int64)
+    denominators = np.array([scale.denominator for scale in plan.scales], np.int64)
+    best = np.full(len(counts) + 1, kernels.least_cost.UNREACHED, np.int64)
+    best[0] = 0
+    last = np.zeros(len(counts) + 1, np.int64)
+    for start in range(len(counts)):
+        number = len(counts) - start
+        scales = numerators[:number], denominators[:number]
+        noise = _noise(scales, plan.centres[:number], number, options, source)
+        costs = kernels.deviation.starting_at(values, ranks, start, plan.lattice) + noise + plan.bucket
+        kernels.least_cost.extend(best, last, start, costs)
+    bounds: IntArray = kernels.least_cost.traced(last)
+    return bounds
+
+
+def _noise(
+    scale: Fraction | tuple[IntArray, IntArray],
+    centre: IntArray,
+    number: int,
+    options: NoisyCost,
+    source: Source,
+) -> IntArray:
+    """Noise with P(Z ≤ z - c) ≥ e^(-c/scale) · P(Z ≤ z) for every z and c ≥ 0."""
+    if options.noise == "laplace":
+        return discrete.laplace(scale, number, source)
+    return centre - discrete.exponential(scale, number, source)
+
+
+def _lattice(size: int, epsilon1: Fraction, epsilon2: Fraction) -> int:
+    """The finest lattice on which the total of every partition stays below 2^62.
+
+    The deviations of disjoint buckets add up to less than twice the records; the rest is at most ``size``
+    times what a bucket costs by itself and what its noise can reach.
+    """
+    lattice = FINEST
+    while lattice >= 1:
+        each = 1 + lattice / epsilon2 + REACH * 4 * lattice / epsilon1
+        if 2 * MOST_RECORDS * lattice + size * each < 2**62:
+            return lattice
+        lattice //= 2
+    raise BudgetError(
+        f"With {size} cells the noise of so small a budget ({float(min(epsilon1, epsilon2)):.3g}) overflows.",
+        "spend more, or use fewer cells.",
+    )
+
+
+def _check_size(size: int, options: NoisyCost) -> None:
+    """Refuse what would take hours, or more memory than most machines have."""
+    if size <= LARGEST[options.lengths]:
+        return
+    hint = "use the walk, which has no such limit."
+    if options.lengths == "all" and size <= LARGEST["powers"]:
+        hint = 'pass lengths="powers".'
+    most = LARGEST[options.lengths]
+    raise OptionError(f"noisy-cost with lengths={options.lengths!r} takes {most} cells, not {size}.", hint)

@@ -1,0 +1,165 @@
+"""The probability of splitting a node of the walk, as a table of exact rationals with a certified loss.
+
+A node at depth i below its root whose score is c splits with probability ``P(c - step*i + offset)``. P lives on
+the integers because scores do, and each entry is a 64-bit integer over 2^64: a coin is one comparison with one
+random word, and no rounding is left for a proof to worry about. ``walk.md`` says why the shape of P is what it is;
+``SplitTable.loss`` does not rely on that, it bounds the loss of the integers that are really used.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from dawa.arrays import FloatArray, IntArray, WordArray, frozen
+from dawa.errors import BudgetError
+
+SMALLEST_STOP = 2.0**-24
+"""P stays this far below 1, so that a walk always can stop."""
+
+MOST_ENTRIES = 2**23
+LARGEST_LOSS = Fraction(3)
+"""A walk never needs more: its coins are nearly certain by then, and the rest serves the measure step better."""
+
+ROUNDING = 1e-6
+"""Relative room left for rounding entries to integers; certified, not assumed."""
+
+
+@dataclass(frozen=True, eq=False)
+class SplitTable:
+    """Split probabilities on the lattice of scores.
+
+    Attributes:
+        step: What one level of depth takes off the score, in records.
+        offset: What is added to every score, in records.
+        thresholds: Entry a is 2^64 times the probability of splitting at lattice point a. Points below the
+            table have its first entry, points above it the last.
+        epsilon: What the table was made to lose at most; it, ``least`` and ``theta`` are the arguments of
+            ``split_table``.
+    """
+
+    step: int
+    offset: int
+    thresholds: WordArray
+    epsilon: Fraction
+    least: float
+    theta: float
+
+    def points(self, scores: IntArray, depth: IntArray | int) -> IntArray:
+        """Lattice points, clipped to the table, of nodes with these scores at this depth."""
+        points: IntArray = np.clip(scores - self.step * depth + self.offset, 0, len(self.thresholds) - 1)
+        return points
+
+    @cached_property
+    def stop_words(self) -> WordArray:
+        """2^64 times the probability of stopping, entry by entry, exactly."""
+        return frozen(np.uint64(0) - self.thresholds)
+
+    @cached_property
+    def loss(self) -> float:
+        """An upper bound of the walk's privacy loss, by a dynamic program over all chains of lattice points.
+
+        One record changes the score of the nodes on one root-to-leaf path, each by at most 1. Scores do not grow
+        downwards, so the larger of the two lattice points falls by at least ``step`` from node to node. The
+        program takes the worst such chain: every node splits, or every node but the last.
+        """
+        split = np.append(0, _log_ratio(self.thresholds[1:], self.thresholds[:-1]))
+        stop = np.append(0, _log_ratio(self.stop_words[:-1], self.stop_words[1:]))
+        above = np.zeros(self.step)  # worst sum over chains that start one step above, point by point
+        worst, best_split = 0.0, 0.0
+        for low in range((len(split) - 1) // self.step * self.step, -1, -self.step):
+            block = slice(low, min(low + self.step, len(split)))
+            reach = above[: block.stop - low]
+            worst = max(worst, float((stop[block] + reach).max()))
+            here = np.full(self.step, best_split)
+            here[: len(reach)] = np.maximum(split[block] + reach, best_split)
+            above = np.maximum.accumulate(here[::-1])[::-1]
+            best_split = float(above[0])
+        # Differences of words are exact; every logarithm of at most a few dozen in a chain is within 2^-50 of itself.
+        return max(worst, best_split) * (1 + 2.0**-40)
+
+    def stop_probability(self) -> FloatArray:
+        """Probability of stopping at each lattice point, as floats: for reports, not for coins."""
+        return self.stop_words.astype(np.float64) * 2.0**-64
+
+    def surprising_point(self, chance: float) -> float:
+        """The least lattice point such that stopping at it or above has at most this chance on any path.
+
+        Nodes of one path lie at least ``step`` apart, so the chances of stopping at one of them are at most those
+        at the point itself, one step above, two steps above, and so on; above the table there are at most 64 more.
+        Infinite where no point is that surprising.
+        """
+        point = np.searchsorted(-self._stop_chances, -chance)
+        return float(point) if point < len(self._stop_chances) else math.inf
+
+    @cached_property
+    def _stop_chances(self) -> FloatArray:
+        """For each lattice point, the most that the chances of stopping there, a step above, … can add up to."""
+        stop = self.stop_probability()
+        rows = -(-len(stop) // self.step)
+        padded = np.full(rows * self.step, stop[-1])
+        padded[: len(stop)] = stop
+        sums: FloatArray = np.cumsum(padded.reshape(rows, self.step)[::-1], axis=0)[::-1].ravel()
+        return sums + 64 * float(stop[-1])
+
+
+@lru_cache(maxsize=64)
+def split_table(epsilon: Fraction, least: float, theta: float) -> SplitTable:
+    """The steepest table whose walk loses at most epsilon.
+
+    Args:
+        epsilon: What the walk may lose.
+        least: The probability with which a node splits for no reason at all, about; it is moved a little so that
+            the step is a whole number of records and no budget is left over.
+        theta: The score, in steps, that a root needs to split with even odds.
+
+    Raises:
+        BudgetError: If epsilon is so small that the table would not fit in memory.
+    """
+    allowed = float(epsilon) * (1 - ROUNDING)
+    step = max(1, round(math.log(1 / least) / allowed))
+    knots = log_knots(math.exp(-allowed * step))
+    if step * (len(knots) - 1) >= MOST_ENTRIES:
+        raise BudgetError(
+            f"A walk with a budget of {float(epsilon):.3g} would need a table of {step * len(knots):,} entries.",
+            "raise epsilon above about 0.0001, or use a mechanism without a partition, such as greedy-h.",
+        )
+    point = np.arange(step * (len(knots) - 1) + 1)
+    log_split = np.interp(point / step, np.arange(len(knots)), knots)
+    stop = np.round(-np.expm1(log_split) * 2.0**64).astype(np.uint64)
+    table = SplitTable(step, round((1 - theta) * step), frozen(np.uint64(0) - stop), epsilon, least, theta)
+    if Fraction(table.loss) > epsilon:
+        raise BudgetError(
+            f"The split table for a budget of {float(epsilon):.3g} could not be certified.",
+            "choose other walk options; the defaults are certified for every epsilon.",
+        )
+    return table
+
+
+def log_knots(least: float) -> FloatArray:
+    """``ln P`` at 0, 1, 2, … steps: each knot the largest that the one before it allows.
+
+    Knot q after knot p may be as large as ``q/(1-q) · ln(q/p) <= ln(q/least)``: what a node pays for stopping must
+    fit into what its split ancestors leave of the budget. Stopping probabilities are kept, not splitting ones,
+    because they are the small numbers.
+    """
+    stops = [1 - least]
+    while stops[-1] > SMALLEST_STOP:
+        low, high = 0.0, stops[-1]
+        for _ in range(100):
+            middle = (low + high) / 2
+            gain = math.log1p(-middle) - math.log1p(-stops[-1])
+            fits = middle > 0 and (1 - middle) / middle * gain <= math.log1p(-middle) - math.log(least)
+            low, high = (low, middle) if fits else (middle, high)
+        stops.append(high)
+    stops[-1] = max(stops[-1], SMALLEST_STOP)
+    knots: FloatArray = np.log1p(-np.array(stops))
+    return knots
+
+
+def _log_ratio(larger: WordArray, smaller: WordArray) -> FloatArray:
+    """``ln(larger / smaller)``, precise also where the two nearly agree."""
+    ratio: FloatArray = np.log1p((larger - smaller).astype(np.float64) / smaller.astype(np.float64))
+    return ratio

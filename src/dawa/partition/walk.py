@@ -1,0 +1,186 @@
+"""The two-phase tree walk: the default way to choose buckets privately. Its proof is in ``walk.md``.
+
+Starting from the whole domain, an interval whose counts are uneven tends to split into halves; what does not split
+is a bucket. A second walk, from each leaf of the first, refines without paying again for the depth reached so far.
+Where the first walk found a lot of structure in a block of cells, the block goes to single cells at once and keeps
+the second walk's budget for measuring.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from dawa import kernels
+from dawa.arrays import BoolArray, IntArray, frozen
+from dawa.counts import Occupied
+from dawa.errors import OptionError
+from dawa.noise.source import Source
+from dawa.partition.buckets import Partition, StopRule
+from dawa.partition.split import LARGEST_LOSS, SplitTable, split_table
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Options of the walk: all public, all with measured defaults.
+
+    Attributes:
+        coarse_share: Share of epsilon for the first walk.
+        fine_share: Share for the second one, where the first found fewer than ``many`` leaves.
+        fine_share_many: Share for the second one otherwise.
+        least: How often a node splits for no reason at all.
+        coarse_theta: Evidence, in steps, that the first walk wants before it splits with even odds.
+        fine_theta: Likewise for the second walk.
+        many: Leaves of the first walk from which on dense blocks are looked for.
+        block: Cells in a block, a power of two.
+        dense: Leaves of the first walk that make a block dense.
+    """
+
+    coarse_share: Fraction = Fraction(7, 100)
+    fine_share: Fraction = Fraction(15, 100)
+    fine_share_many: Fraction = Fraction(10, 100)
+    least: float = 0.15
+    coarse_theta: float = -0.7
+    fine_theta: float = 0.3
+    many: int = 64
+    block: int = 64
+    dense: int = 8
+
+    def __post_init__(self) -> None:
+        shares = (self.coarse_share, self.fine_share, self.fine_share_many)
+        if min(shares) <= 0 or self.coarse_share + max(shares[1:]) >= 1:
+            raise OptionError(
+                "The walk's shares must be positive and leave something for measuring.",
+                "the defaults spend 7% and then 10% or 15%.",
+            )
+        if not 0 < self.least < 0.5:
+            raise OptionError(f"least={self.least} is no such probability.", "pass a number in (0, 1/2).")
+        if self.block < 1 or self.block & (self.block - 1):
+            raise OptionError(f"block={self.block} is no power of two.", "pass 64, for example.")
+
+    def losses(self, epsilon: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+        """What the first walk and the second one, with few and with many leaves, may lose."""
+        coarse, few, many = (
+            min(share * epsilon, LARGEST_LOSS) for share in (self.coarse_share, self.fine_share, self.fine_share_many)
+        )
+        return coarse, few, many
+
+    def tables(self, epsilon: Fraction) -> tuple[SplitTable, SplitTable, SplitTable]:
+        """The split tables that go with ``losses``, each certified."""
+        coarse, few, many = self.losses(epsilon)
+        return (
+            split_table(coarse, self.least, self.coarse_theta),
+            split_table(few, self.least, self.fine_theta),
+            split_table(many, self.least, self.fine_theta),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Intervals ``[start, start + 2^height)``, clipped to the domain, at ``depth`` below their root."""
+
+    start: IntArray
+    height: IntArray
+    depth: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def at_root(self) -> "Nodes":
+        """The same nodes, each as the root of a new walk."""
+        return Nodes(self.start, self.height, np.zeros(len(self.start), np.int64))
+
+    def where(self, chosen: BoolArray) -> "Nodes":
+        """Only the chosen ones."""
+        return Nodes(self.start[chosen], self.height[chosen], self.depth[chosen])
+
+    def stop(self, size: int) -> IntArray:
+        """One past the last cell of each."""
+        return np.minimum(self.start + (np.int64(1) << self.height), size)
+
+    def children(self, size: int) -> "Nodes":
+        """Both halves, without those outside the domain, each no higher than its cells need."""
+        half = self.height - 1
+        right = self.start + (np.int64(1) << half)
+        start = np.concatenate((self.start, right))
+        height, depth = np.concatenate((half, half)), np.concatenate((self.depth, self.depth)) + 1
+        return Nodes(start, _trimmed(start, height, size), depth).where(start < size)
+
+
+def whole(size: int) -> Nodes:
+    """The root: the whole domain."""
+    zero = np.zeros(1, np.int64)
+    return Nodes(zero, np.array([(size - 1).bit_length()]), zero)
+
+
+def walk(exposed: Occupied, size: int, roots: Nodes, table: SplitTable, source: Source) -> Nodes:
+    """The leaves of one walk from each root, in order of their cells. Loses ``table.loss``."""
+    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(exposed.counts)))
+    leaves, nodes = [roots.where(np.zeros(len(roots.start), bool))], roots
+    while len(nodes.start):
+        stop = nodes.stop(size)
+        divisible = stop - nodes.start > 1
+        leaves.append(nodes.where(~divisible))
+        nodes, stop = nodes.where(divisible), stop[divisible]
+        scores = kernels.walk.median_deviations(exposed.cells, exposed.counts, before, nodes.start, stop)
+        threshold = table.thresholds[table.points(scores, nodes.depth)]
+        split = source.words(len(nodes.start)) < threshold
+        leaves.append(nodes.where(~split))
+        nodes = nodes.where(split).children(size)
+    start, height, depth = (
+        np.concatenate([getattr(part, name) for part in leaves]) for name in ("start", "height", "depth")
+    )
+    order = np.argsort(start, kind="stable")
+    return Nodes(start[order], height[order], depth[order])
+
+
+def dense_leaves(leaves: Nodes, options: Walk) -> BoolArray:
+    """Which leaves of the first walk lie in dense blocks: a public function of the first walk's output."""
+    dense = np.zeros(len(leaves.start), bool)
+    if len(leaves.start) >= options.many:
+        height = options.block.bit_length() - 1
+        inside = leaves.height <= height
+        _, block, per_block = np.unique(leaves.start[inside] >> height, return_inverse=True, return_counts=True)
+        dense[inside] = per_block[block] >= options.dense
+    return dense
+
+
+def two_phase(exposed: Occupied, size: int, epsilon: Fraction, options: Walk, source: Source) -> Partition:
+    """Choose buckets; a record loses ``Partition.spent``, or ``spent_least`` where its bucket is spared."""
+    coarse_loss, *fine_losses = options.losses(epsilon)
+    coarse_table, *fine_tables = options.tables(epsilon)
+    coarse = walk(exposed, size, whole(size), coarse_table, source)
+    many = len(coarse.start) >= options.many
+    dense = dense_leaves(coarse, options)
+    fine = walk(exposed, size, coarse.where(~dense).at_root(), fine_tables[many], source)
+    spared = coarse.where(dense)
+    cells = _every_cell(spared.start, spared.stop(size))
+    start = np.concatenate((fine.start, cells))
+    order = np.argsort(start, kind="stable")
+    return Partition(
+        bounds=frozen(np.append(start[order], size)),
+        spent=coarse_loss + fine_losses[many],
+        spent_least=coarse_loss if dense.any() else coarse_loss + fine_losses[many],
+        spared=frozen(np.concatenate((np.zeros(len(fine.start), bool), np.ones(len(cells), bool)))[order]),
+        stops=StopRule(
+            fine_tables[many],
+            frozen(np.concatenate((fine.depth, np.zeros(len(cells), np.int64)))[order]),
+        ),
+    )
+
+
+def loss(epsilon: Fraction, options: Walk) -> Fraction:
+    """The most that any record loses to both walks, from the certified tables; at most its share."""
+    coarse, few, many = options.tables(epsilon)
+    return Fraction(coarse.loss) + Fraction(max(few.loss, many.loss))
+
+
+def _trimmed(start: IntArray, height: IntArray, size: int) -> IntArray:
+    """The least height that still covers a node's cells inside the domain."""
+    trimmed = height.copy()
+    for last in np.flatnonzero((start < size) & (start + (np.int64(1) << height) > size)):
+        trimmed[last] = (size - int(start[last]) - 1).bit_length()
+    return trimmed
+
+
+def _every_cell(start: IntArray, stop: IntArray) -> IntArray:
+    """All cells of the given intervals."""
+    widths = stop - start
+    return np.repeat(start - (np.cumsum(widths) - widths), widths) + np.arange(widths.sum())
