@@ -165,3 +165,33 @@ def draw(stream, numerators, denominators, signed, out):
                 break
         out[i] = value
     return out.size, at, False
+
+
+@njit(cache=True)
+def choose(stream, wholes, parts, whole):
+    """The index of a candidate, with chances proportional to ``exp(-(wholes + parts / whole))``.
+
+    A candidate is proposed evenly and kept with that chance, until one is kept.
+
+    Returns:
+        The index, or -1 where the stream ends first.
+    """
+    at = np.int64(0)
+    while True:
+        pick, at = _below(stream, at, np.int64(len(wholes)))
+        if at == EXHAUSTED:
+            return np.int64(-1)
+        kept = True
+        for _ in range(wholes[pick]):
+            length, at = _run(stream, at)
+            if at == EXHAUSTED:
+                return np.int64(-1)
+            if length % 2 == 1:
+                kept = False
+                break
+        if kept and parts[pick] > 0:
+            kept, at = _exponential_coin(stream, at, parts[pick], whole)
+            if at == EXHAUSTED:
+                return np.int64(-1)
+        if kept:
+            return pick

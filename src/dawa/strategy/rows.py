@@ -10,7 +10,7 @@ RESOLUTION = 2**16
 
 
 class Strategy(Protocol):
-    """Integer rows R over k buckets, with full column rank; with A = R / Q:
+    """Integer rows R over k buckets, with full column rank. A stands for R / Q.
 
     A bucket's *leaf row* measures it alone; all other rows measure several buckets at once. Variances are in
     units of the variance that a row's noise has after division by Q.

@@ -1,0 +1,283 @@
+"""Rows with interval supports: factorisation, least squares and expected error in quasi-linear time.
+
+Rows are sorted by right end. Row r owns ``values[ptr[r]:ptr[r + 1]]``, on buckets ``start[r]`` to
+``stop[r]``. Two rows meet where their supports overlap. Of the rows before r, those are the consecutive ones
+from ``near[r]`` to ``r - 1``, because their right ends lie beyond ``start[r]``. So ``K = I + BBᵀ`` fills its
+envelope exactly, and its factor ``K = L D Lᵀ`` has the same envelope: row r of L is
+``lower[at[r]:at[r + 1]]``, without the unit diagonal.
+"""
+
+import numpy as np
+from numba import njit
+
+TOGETHER = 16
+"""Queries that are solved side by side: a few vector registers."""
+
+REORDER = {"reassoc", "contract"}
+"""Sums may be vectorised; infinities and NaNs keep their meaning."""
+
+
+@njit(cache=True)
+def times(start, ptr, values, x):
+    """Rows · x, in the arithmetic of the arrays: exact for integers."""
+    y = np.zeros(len(start), x.dtype)
+    for r in range(len(start)):
+        shift = start[r] - ptr[r]
+        for e in range(ptr[r], ptr[r + 1]):
+            y[r] += values[e] * x[shift + e]
+    return y
+
+
+@njit(cache=True)
+def transposed_times(start, ptr, values, y, k):
+    """Rowsᵀ · y."""
+    x = np.zeros(k)
+    for r in range(len(start)):
+        shift = start[r] - ptr[r]
+        for e in range(ptr[r], ptr[r + 1]):
+            x[shift + e] += values[e] * y[r]
+    return x
+
+
+@njit(cache=True, fastmath=REORDER)
+def factor(start, stop, ptr, values, near, at):
+    """The envelope factor of ``K = I + BBᵀ``: the diagonal of D, and L."""
+    p = len(start)
+    pivot = np.empty(p)
+    lower = np.empty(at[p])
+    for r in range(p):
+        first, row = near[r], at[r] - near[r]
+        total = 1.0
+        for e in range(ptr[r], ptr[r + 1]):
+            total += values[e] * values[e]
+        for q in range(first, r):
+            begin = max(start[q], start[r])
+            mine, other = ptr[r] + begin - start[r], ptr[q] + begin - start[q]
+            entry = 0.0
+            for e in range(stop[q] - begin):
+                entry += values[mine + e] * values[other + e]
+            column = at[q] - near[q]
+            for h in range(max(first, near[q]), q):
+                entry -= lower[row + h] * lower[column + h]
+            lower[row + q] = entry
+        # Until here the row holds L·D; now it becomes L.
+        for q in range(first, r):
+            entry = lower[row + q] / pivot[q]
+            total -= entry * lower[row + q]
+            lower[row + q] = entry
+        pivot[r] = total
+    return pivot, lower
+
+
+@njit(cache=True, fastmath=REORDER)
+def solve(pivot, lower, near, at, block):
+    """Replace each column of the block by K⁻¹ times it."""
+    p, columns = block.shape
+    for r in range(p):
+        row = at[r] - near[r]
+        for q in range(near[r], r):
+            f = lower[row + q]
+            for c in range(columns):
+                block[r, c] -= f * block[q, c]
+    for r in range(p):
+        for c in range(columns):
+            block[r, c] /= pivot[r]
+    for r in range(p - 1, -1, -1):
+        row = at[r] - near[r]
+        for q in range(near[r], r):
+            f = lower[row + q]
+            for c in range(columns):
+                block[q, c] -= f * block[r, c]
+
+
+@njit(cache=True)
+def beyond(stop, x):
+    """The first row that ends beyond x."""
+    low, high = 0, len(stop)
+    while low < high:
+        middle = (low + high) // 2
+        if stop[middle] > x:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit(cache=True)
+def running_sums(start, ptr, values, scale):
+    """Each row's sums of ``values · scale`` up to every bucket border, row r's from ``ptr[r] + r`` on."""
+    p = len(start)
+    sums = np.empty(ptr[p] + p)
+    for r in range(p):
+        shift, total = start[r] - ptr[r], 0.0
+        sums[ptr[r] + r] = 0.0
+        for e in range(ptr[r], ptr[r + 1]):
+            total += values[e] * scale[shift + e]
+            sums[e + r + 1] = total
+    return sums
+
+
+@njit(cache=True)
+def moments(first, lo, hi, weight, omega, k):
+    """For each bucket, the sums over queries of ω times its weight w in the query, and of ω w².
+
+    The runs of a query are sorted and do not overlap, but several may lie in one bucket.
+    """
+    linear, square, steps, square_steps = np.zeros(k + 1), np.zeros(k + 1), np.zeros(k + 1), np.zeros(k + 1)
+    for i in range(len(first) - 1):
+        bucket, covered = 0, 0.0
+        for r in range(first[i], first[i + 1]):
+            begin, end = int(lo[r]), int(hi[r])
+            if begin != bucket:
+                linear[bucket] += omega[i] * covered
+                square[bucket] += omega[i] * covered * covered
+                bucket, covered = begin, 0.0
+            if begin == end:
+                covered += weight[r] * (hi[r] - lo[r])
+                continue
+            covered += weight[r] * (begin + 1 - lo[r])
+            linear[bucket] += omega[i] * covered
+            square[bucket] += omega[i] * covered * covered
+            steps[begin + 1] += omega[i] * weight[r]
+            steps[end] -= omega[i] * weight[r]
+            square_steps[begin + 1] += omega[i] * weight[r] * weight[r]
+            square_steps[end] -= omega[i] * weight[r] * weight[r]
+            bucket, covered = end, weight[r] * (hi[r] - end)
+        linear[bucket] += omega[i] * covered
+        square[bucket] += omega[i] * covered * covered
+    level, square_level = 0.0, 0.0
+    for j in range(k):
+        level += steps[j]
+        square_level += square_steps[j]
+        linear[j] += level
+        square[j] += square_level
+    return linear[:k], square[:k]
+
+
+@njit(cache=True, fastmath=REORDER)
+def error(
+    start,
+    stop,
+    ptr,
+    values,
+    near,
+    at,
+    cover_ptr,
+    cover,
+    scale,
+    first,
+    lo,
+    hi,
+    weight,
+    omega,
+    linear,
+    square,
+    differences,
+    gradient,
+):
+    """Total squared error T of the queries, and its derivatives in the entries of B and in the scales s.
+
+    ``T = Σ_j s_j² square_j - Σ_i ω_i f_iᵀ K⁻¹ f_i`` with ``f_i = B diag(s) w_i``. Where differences are asked
+    for, the caller has put them into ω and square, and the term of ``linear = Σ ω w`` is taken back here.
+    ``cover`` lists the rows on each bucket.
+
+    A row's answer to a run is its sum up to the run's end less its sum up to the run's begin. So the rows
+    whose right end lies in the run, consecutive ones, get their whole sum; only those that an end cuts need
+    more. Below, A stands for ``K⁻¹ f``.
+    """
+    p, k, m = len(start), len(scale), len(first) - 1
+    pivot, lower = factor(start, stop, ptr, values, near, at)
+    sums = running_sums(start, ptr, values, scale)
+    steps = np.zeros(len(sums))  # Σ ω w A, as differences along each row
+    diagonal, envelope = np.zeros(p), np.zeros(len(lower))  # Σ ω A Aᵀ
+    total = 0.0
+    for j in range(k):
+        total += scale[j] * scale[j] * square[j]
+    block, answers = np.empty((p, TOGETHER)), np.empty((p, TOGETHER))
+    for i0 in range(0, m, TOGETHER):
+        count = min(TOGETHER, m - i0)
+        for r in range(p):
+            for c in range(TOGETHER):
+                block[r, c] = 0.0
+        for c in range(count):
+            for run in range(first[i0 + c], first[i0 + c + 1]):
+                for r in range(beyond(stop, lo[run]), beyond(stop, hi[run])):
+                    block[r, c] += weight[run] * sums[ptr[r + 1] + r]
+                for side in range(2):
+                    x, f = (lo[run], -weight[run]) if side == 0 else (hi[run], weight[run])
+                    j = min(int(x), k - 1)
+                    for e in range(cover_ptr[j], cover_ptr[j + 1]):
+                        r = cover[e]
+                        if start[r] < x < stop[r]:
+                            o = ptr[r] + r + j - start[r]
+                            block[r, c] += f * (sums[o] + (x - j) * (sums[o + 1] - sums[o]))
+        for r in range(p):
+            for c in range(TOGETHER):
+                answers[r, c] = block[r, c]
+        solve(pivot, lower, near, at, block)
+        explained = 0.0  # summed apart, because it nearly cancels a large total
+        for r in range(p):
+            for c in range(count):
+                explained += omega[i0 + c] * block[r, c] * answers[r, c]
+        total -= explained
+        if not gradient:
+            continue
+        for r in range(p):
+            for c in range(count):
+                answers[r, c] = omega[i0 + c] * block[r, c]
+            for c in range(count):
+                diagonal[r] += answers[r, c] * block[r, c]
+            row = at[r] - near[r]
+            for q in range(near[r], r):
+                product = 0.0
+                for c in range(count):
+                    product += answers[r, c] * block[q, c]
+                envelope[row + q] += product
+        for c in range(count):
+            for run in range(first[i0 + c], first[i0 + c + 1]):
+                for r in range(beyond(stop, lo[run]), beyond(stop, hi[run])):
+                    steps[ptr[r] + r] += weight[run] * answers[r, c]
+                for side in range(2):
+                    x, f = (lo[run], -weight[run]) if side == 0 else (hi[run], weight[run])
+                    j = min(int(x), k - 1)
+                    for e in range(cover_ptr[j], cover_ptr[j + 1]):
+                        r = cover[e]
+                        if start[r] < x < stop[r]:
+                            o, alpha = ptr[r] + r, f * answers[r, c]
+                            steps[o] += alpha
+                            o += j - start[r]
+                            steps[o] -= (j + 1 - x) * alpha
+                            steps[o + 1] -= (x - j) * alpha
+    alpha_sum = np.zeros((p, 1))
+    if differences:
+        for r in range(p):
+            for e in range(ptr[r], ptr[r + 1]):
+                j = start[r] + e - ptr[r]
+                alpha_sum[r, 0] += values[e] * scale[j] * linear[j]
+            answers[r, 0] = alpha_sum[r, 0]
+        solve(pivot, lower, near, at, alpha_sum)
+        for r in range(p):
+            total += answers[r, 0] * alpha_sum[r, 0]
+    by_value, by_scale = np.zeros(len(values)), np.zeros(k)
+    if not gradient:
+        return total, by_value, by_scale
+    for j in range(k):
+        by_scale[j] = 2 * scale[j] * square[j]
+    for r in range(p):
+        own = diagonal[r] - alpha_sum[r, 0] * alpha_sum[r, 0]
+        covered = 0.0
+        for e in range(ptr[r], ptr[r + 1]):
+            j = start[r] + e - ptr[r]
+            covered += steps[e + r]
+            cross = covered - linear[j] * alpha_sum[r, 0]
+            by_value[e] += 2 * (values[e] * own - scale[j] * cross)
+            by_scale[j] -= 2 * values[e] * cross
+        row = at[r] - near[r]
+        for q in range(near[r], r):
+            both = 2 * (envelope[row + q] - alpha_sum[r, 0] * alpha_sum[q, 0])
+            begin = max(start[r], start[q])
+            mine, other = ptr[r] + begin - start[r], ptr[q] + begin - start[q]
+            for e in range(stop[q] - begin):
+                by_value[mine + e] += both * values[other + e]
+                by_value[other + e] += both * values[mine + e]
+    return total, by_value, by_scale

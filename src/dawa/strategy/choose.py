@@ -1,0 +1,96 @@
+"""The best of several strategies, by exact expected error: free of budget, because nothing private is read."""
+
+from typing import Literal
+
+import numpy as np
+
+from dawa.arrays import IntArray
+from dawa.errors import OptionError
+from dawa.strategy import hat_search, hats, tree
+from dawa.strategy.rows import Strategy
+from dawa.workload import BucketQueries
+
+Effort = Literal["best", "fast"]
+
+NAMES = ("best", "greedy", "uniform", "geometric", "leaves", "levels", "hats")
+
+BRANCHINGS = (2, 4, 8, 16)
+SMALL, LARGE = 512, 2**14
+"""Up to so many buckets, every tree, or at least the flattest, is cheap enough to optimise level by level."""
+
+STEERING_QUERIES = 4000
+
+
+def choose(
+    queries: BucketQueries,
+    allowance: IntArray,
+    name: str = "best",
+    effort: Effort = "best",
+    branching: int | None = None,
+) -> Strategy:
+    """A strategy by name, or the best of all.
+
+    Args:
+        queries: What will be asked, in bucket coordinates.
+        allowance: The column sum that each bucket may have.
+        name: One of ``NAMES``.
+        effort: How hard to search: "fast" compares what needs no search, "best" searches for about a second.
+        branching: Children per node of a tree; None takes what suits.
+
+    Raises:
+        OptionError: If there is no such strategy or effort, or the branching is no whole number above 1.
+    """
+    check(name, effort, branching)
+    fans = BRANCHINGS if branching is None else (branching,)
+    steering = queries.thinned(STEERING_QUERIES) if len(queries) > 4 * STEERING_QUERIES else queries
+    if len(allowance) == 1 or name == "leaves":
+        return tree.leaves_only(allowance, fans[0])
+    if name == "greedy":
+        return tree.greedy(queries, allowance, fans[0])
+    if name == "uniform":
+        return tree.uniform(allowance, fans[0])
+    if name == "geometric":
+        return tree.geometric(allowance, fans[0])
+    if name == "levels":
+        return _least(_level_trees(steering, allowance, fans), steering)
+    candidates = _hats(steering, allowance, effort)
+    if name == "best" or not candidates:
+        candidates += _trees(steering, allowance, fans, effort)
+    return _least(candidates, steering)
+
+
+def check(name: str, effort: str, branching: int | None) -> None:
+    """Raise an OptionError for options that ``choose`` would not understand."""
+    if name not in NAMES:
+        raise OptionError(f"There is no strategy {name!r}.", f"choose one of {', '.join(NAMES)}.")
+    if effort not in {"best", "fast"}:
+        raise OptionError(f"There is no effort {effort!r}.", "choose 'best' or 'fast'.")
+    if branching is not None and (not isinstance(branching, (int, np.integer)) or branching < 2):
+        raise OptionError(f"branching={branching!r} is no tree.", "pass a whole number of at least 2.")
+
+
+def _least(candidates: list[Strategy], queries: BucketQueries) -> Strategy:
+    """The candidate with the least expected error; a candidate gone wrong has none."""
+    errors = [candidate.expected_error(queries) for candidate in candidates]
+    return candidates[int(np.nanargmin([error if error > 0 else np.inf for error in errors]))]
+
+
+def _hats(queries: BucketQueries, allowance: IntArray, effort: Effort) -> list[Strategy]:
+    found = [hats.from_table(queries, allowance)]
+    if effort == "best":
+        found.append(hat_search.search(queries, allowance))
+    return [strategy for strategy in found if strategy is not None]
+
+
+def _trees(queries: BucketQueries, allowance: IntArray, fans: tuple[int, ...], effort: Effort) -> list[Strategy]:
+    candidates: list[Strategy] = [tree.leaves_only(allowance, fans[0])]
+    candidates += [tree.greedy(queries, allowance, fan) for fan in fans[:2]]
+    if len(allowance) <= (LARGE if effort == "best" else SMALL):
+        candidates += _level_trees(queries, allowance, fans)
+    elif len(allowance) <= LARGE:
+        candidates += _level_trees(queries, allowance, fans[-1:])
+    return candidates
+
+
+def _level_trees(queries: BucketQueries, allowance: IntArray, fans: tuple[int, ...]) -> list[Strategy]:
+    return [tree.level_optimised(queries, allowance, fan) for fan in fans]

@@ -1,0 +1,298 @@
+"""Hats fitted to a workload: widths, scales and, in the end, single entries that minimise its exact error.
+
+All of it is public, so it may look at every query. Two stages, each with bounded work: one scale per level
+for many choices of widths, steered by a few of the queries; then every entry on its own, for the best of
+them. The second stage follows the queries so closely that it needs all of them; where they are too many for
+that, it keeps to one scale per row. What comes out is compared with the table and with no rows at all, by
+exact error.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from dawa.arrays import FloatArray, IntArray
+from dawa.strategy.hats import (
+    FEWEST_BUCKETS,
+    LARGEST_ENTRY,
+    HatStrategy,
+    IntervalRows,
+    QuerySums,
+    from_table,
+    hat_rows,
+    sums_by,
+    table_widths,
+)
+from dawa.strategy.rows import RESOLUTION
+from dawa.workload import BucketQueries
+
+MOST_BUCKETS = 100_000
+"""Above this, a search costs more than it gains."""
+
+STEERING_WORK, FITTING_WORK = 25_000_000, 80_000_000
+"""What the two stages may cost, in queries times rows: a unit takes about 8 ns."""
+
+STEERING_QUERIES, CHECKING_QUERIES = 200, 5000
+"""How many queries steer the first stage, and how many the final comparison is made on."""
+
+WIDTHS, RATIOS, WARPS = (5.0, 8.0, 11.0, 14.0, 20.0, 28.0), (8.0, 12.0, 16.0, 20.0), (0.0, 0.25, 0.5)
+"""Narrowest widths, ratios of widths and exponents of the coordinate that the first stage combines."""
+
+FINALISTS = 6
+"""How many candidates the second stage takes on, if its work allows."""
+
+FEWEST_STEPS, MOST_STEPS = 10, 80
+"""Evaluations per finalist: with fewer it is not worth beginning, with more there is little to gain."""
+
+QUERIES_PER_ROW = 1.5
+"""With fewer than so many of a workload's queries at hand, single entries would follow the sample."""
+
+STUCK, RESTART = 0.05, 0.5
+"""No entries at all is a stationary point: scales below the one are sent back to the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Rows, their entries at scale 1, each row's level, and the levels' scales and log error found so far."""
+
+    rows: IntervalRows
+    shape: FloatArray
+    level: IntArray
+    scales: FloatArray
+    error: float
+
+    def entries(self, scales: FloatArray) -> FloatArray:
+        """B at these scales of the levels."""
+        return self.shape * scales[self.level][self.rows.row]
+
+
+class Objective:
+    """log T as a function of the entries B, and the work that may still be spent on it."""
+
+    def __init__(self, queries: BucketQueries, allowance: IntArray, work: float) -> None:
+        self.queries = queries
+        self.sums = QuerySums.of(queries)
+        self.inverse_allowance = RESOLUTION / allowance
+        self.work = work
+
+    def evaluations(self, rows: IntervalRows) -> int:
+        """How many are still affordable."""
+        return int(self.work / self._cost(rows))
+
+    def __call__(self, rows: IntervalRows, entries: FloatArray) -> tuple[float, FloatArray]:
+        """The logarithm of T and its gradient in the entries; the scales s follow the entries."""
+        self.work -= self._cost(rows)
+        inverse = self.inverse_allowance
+        scale = inverse * (1 + sums_by(rows.column, entries, rows.buckets))
+        total, by_entry, by_scale = self.sums.error(rows, entries, scale, gradient=True)
+        if not 0 < total < np.inf:
+            return np.inf, np.zeros(len(entries))
+        return float(np.log(total)), (by_entry + (inverse * by_scale)[rows.column]) / total
+
+    def minimise(
+        self,
+        rows: IntervalRows,
+        shape: FloatArray,
+        group: IntArray,
+        scales: FloatArray,
+        most: int,
+        tolerance: float,
+    ) -> tuple[float, FloatArray]:
+        """The best scales, one for each group of entries: log T, and the scales."""
+
+        def grouped(scales: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = self(rows, shape * scales[group])
+            return value, sums_by(group, gradient * shape, len(scales))
+
+        return descend(grouped, scales, min(most, self.evaluations(rows)), tolerance)
+
+    def _cost(self, rows: IntervalRows) -> float:
+        return float(len(self.queries.lo) * len(rows) + 2 * rows.ptr[-1] + 5000)
+
+
+def search(queries: BucketQueries, allowance: IntArray) -> HatStrategy | None:
+    """The best hats for the queries that bounded work finds; None where leaves alone do as well."""
+    k = queries.buckets
+    if k < FEWEST_BUCKETS:
+        return None
+    with np.errstate(all="ignore"):
+        checking = queries.thinned(CHECKING_QUERIES)
+        least, best = float(QuerySums.of(checking).square @ (RESOLUTION / allowance) ** 2), None
+        if not 0 < least < np.inf:
+            return None
+        strategies = [from_table(queries, allowance)]
+        if k <= MOST_BUCKETS:
+            strategies += _fitted(queries, allowance)
+        for strategy in strategies:
+            error = np.inf if strategy is None else strategy.expected_error(checking)
+            if 0 < error < least:
+                least, best = error, strategy
+    return best
+
+
+def descend(
+    evaluate: Callable[[FloatArray], tuple[float, FloatArray]], x: FloatArray, most: int, tolerance: float
+) -> tuple[float, FloatArray]:
+    """The least value found from x on, within the bounds of entries, by L-BFGS with projected steps.
+
+    Why not scipy's: its vectors go through a threaded BLAS, which here doubles the processor time for nothing
+    and, where other processes keep the cores busy, more than doubles the wait.
+
+    Args:
+        evaluate: The function's value and gradient.
+        x: Where to begin.
+        most: How often the function may be evaluated.
+        tolerance: A step that gains less is the last.
+    """
+    value, gradient = evaluate(x)
+    pairs: deque[tuple[FloatArray, FloatArray, float]] = deque(maxlen=10)
+    step = 0.0
+    for _ in range(most - 1):
+        if step == 0:
+            free = np.where(gradient > 0, x > 0, x < LARGEST_ENTRY)
+            downhill = np.where(free, -gradient, 0.0)
+            direction = np.where(free, _newton(downhill, pairs), 0.0)
+            slope = _dot(direction, gradient)
+            if not slope < 0:
+                direction, slope = downhill, -_dot(downhill, downhill)
+            if not slope < 0:
+                break
+            step = 1.0 if pairs else 0.25 * np.sqrt(_dot(x, x) / _dot(direction, direction))
+        trial = np.clip(x + step * direction, 0, LARGEST_ENTRY)
+        new_value, new_gradient = evaluate(trial)
+        moved = trial - x
+        if not new_value <= value + 1e-4 * _dot(gradient, moved):
+            # Back to the minimum of the parabola through what is known, neither too near nor too far.
+            excess = new_value - value - slope * step
+            step *= float(np.clip(-0.5 * slope * step / excess, 0.1, 0.5)) if excess < np.inf else 0.1
+            continue
+        turned = new_gradient - gradient
+        curvature = _dot(moved, turned)
+        if curvature > 1e-10 * _dot(turned, turned):
+            pairs.append((moved, turned, curvature))
+        gain = value - new_value
+        x, value, gradient, step = trial, new_value, new_gradient, 0.0
+        if gain < tolerance:
+            break
+    return value, x
+
+
+def _newton(direction: FloatArray, pairs: deque[tuple[FloatArray, FloatArray, float]]) -> FloatArray:
+    """The direction times the inverse Hessian that the last steps suggest: the two loops of L-BFGS."""
+    result = direction.copy()
+    parts = []
+    for moved, turned, curvature in reversed(pairs):
+        parts.append(_dot(moved, result) / curvature)
+        result -= parts[-1] * turned
+    if pairs:
+        _, turned, curvature = pairs[-1]
+        result *= curvature / _dot(turned, turned)
+    for (moved, turned, curvature), part in zip(pairs, reversed(parts), strict=True):
+        result += (part - _dot(turned, result) / curvature) * moved
+    return result
+
+
+def _dot(a: FloatArray, b: FloatArray) -> float:
+    """The inner product without BLAS, in one thread."""
+    return float(np.einsum("i,i->", a, b))
+
+
+def _fitted(queries: BucketQueries, allowance: IntArray) -> list[HatStrategy]:
+    """What the two stages end with, as integer strategies."""
+    candidates = _by_level(queries, allowance)
+    if not candidates:
+        return []
+    best = candidates[0]
+    strategies = [HatStrategy.rounded(best.rows, best.entries(best.scales), allowance)]
+    affordable = FITTING_WORK / (FEWEST_STEPS * len(best.rows) * len(queries.lo))
+    fitted = queries if affordable >= 1 else queries.thinned(max(1, int(len(queries) * affordable / 2)))
+    fitting = Objective(fitted, allowance, FITTING_WORK)
+    for finalist in _finalists(candidates):
+        if len(strategies) > 1 and fitting.evaluations(finalist.rows) < MOST_STEPS:
+            break
+        strategies.append(HatStrategy.rounded(finalist.rows, _fit(finalist, fitting, queries), allowance))
+    return strategies
+
+
+def _fit(candidate: Candidate, fitting: Objective, queries: BucketQueries) -> FloatArray:
+    """The best entries, each on its own; or one scale per row if too few queries are at hand for that."""
+    rows = candidate.rows
+    scales = np.where(candidate.scales < STUCK, RESTART, candidate.scales)
+    if len(fitting.queries) < min(len(queries), QUERIES_PER_ROW * len(rows)):
+        _, by_row = fitting.minimise(rows, candidate.shape, rows.row, scales[candidate.level], MOST_STEPS, 1e-6)
+        return candidate.shape * by_row[rows.row]
+    entries = candidate.entries(scales)
+    ones, each = np.ones(len(entries)), np.arange(len(entries))
+    return fitting.minimise(rows, ones, each, entries, MOST_STEPS, 1e-6)[1]
+
+
+def _finalists(candidates: list[Candidate]) -> list[Candidate]:
+    """The best candidate of each number of rows, near enough: those that differ enough to end elsewhere."""
+    kept: list[Candidate] = []
+    for candidate in candidates:
+        sizes = [len(other.rows) / len(candidate.rows) for other in kept]
+        if not any(0.9 < size < 1.1 for size in sizes):
+            kept.append(candidate)
+    return kept[:FINALISTS]
+
+
+def _by_level(queries: BucketQueries, allowance: IntArray) -> list[Candidate]:
+    """One scale per level for as many choices of widths as the work allows, the best first."""
+    steering = Objective(queries.thinned(STEERING_QUERIES), allowance, STEERING_WORK)
+    candidates: list[Candidate] = []
+    for rows, shape, level in _choices(queries):
+        if candidates and steering.evaluations(rows) < 4:
+            break
+        error, scales = steering.minimise(rows, shape, level[rows.row], np.full(level.max() + 1, 0.8), 12, 0.01)
+        candidates.append(Candidate(rows, shape, level, scales, error))
+    return sorted(candidates, key=lambda candidate: candidate.error)
+
+
+def _choices(queries: BucketQueries) -> Iterator[tuple[IntervalRows, FloatArray, IntArray]]:
+    """Rows to try, the most promising first."""
+    k = queries.buckets
+    usual = table_widths(k)
+    ratio = usual[1] / usual[0] if len(usual) > 1 else k / usual[0]
+    pairs = [(w, r) for w in WIDTHS for r in RATIOS if 4 * w <= k]
+    pairs.sort(key=lambda pair: abs(np.log(pair[0] / usual[0])) + abs(np.log(pair[1] / ratio)))
+    widths = dict.fromkeys([tuple(usual), *(_levels(k, *pair) for pair in pairs), *((w,) for w, _ in pairs)])
+    coordinates = [_warped(queries, exponent) for exponent in WARPS]
+    for levels in widths:
+        for coordinate in coordinates:
+            rows, shape, level = hat_rows(k, levels, coordinate)
+            if len(rows):
+                yield rows, shape, level
+
+
+def _levels(k: int, width: float, ratio: float) -> tuple[float, ...]:
+    """Widths as long as two hats of the widest fit."""
+    count = 1 + max(0, int(np.log(k / (2 * width)) / np.log(ratio)))
+    return tuple(width * ratio**level for level in range(count))
+
+
+def _warped(queries: BucketQueries, exponent: float, floor: float = 0.05) -> FloatArray:
+    """A coordinate that runs faster where many queries end and few pass: there narrow hats pay."""
+    k = queries.buckets
+    omega = np.repeat(queries.omega, np.diff(queries.first)) * queries.weight**2
+    ends = np.zeros(k + 1)
+    for end in (queries.lo, queries.hi):
+        inner = (end > 0) & (end < k)
+        ends += np.bincount(end[inner].astype(np.int64), omega[inner], minlength=k + 1)
+    ending, passing = _smoothed(ends[:k]), _smoothed(QuerySums.of(queries).square)
+    speed = ((ending + floor * ending.mean()) / (passing + floor * passing.mean())) ** exponent
+    speed = np.clip(speed / np.median(speed), 1 / 8, 8)
+    borders = np.concatenate(([0.0], np.cumsum(speed)))
+    usable = 0 < borders[-1] < np.inf
+    return borders * (k / borders[-1]) if usable else np.arange(k + 1.0)
+
+
+def _smoothed(values: FloatArray) -> FloatArray:
+    """The moving average over about a 64th of the buckets."""
+    k = len(values)
+    half = max(2, k // 128)
+    before = np.concatenate(([0.0], np.cumsum(values)))
+    left, right = np.maximum(np.arange(k) - half, 0), np.minimum(np.arange(k) + half + 1, k)
+    averages: FloatArray = (before[right] - before[left]) / (right - left)
+    return averages
