@@ -16,7 +16,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy import stats
 
 from dawa.counts import Counts
-from dawa.errors import BudgetError, OptionError
+from dawa.errors import BudgetError, DawaError, OptionError
 from dawa.kernels import deviation
 from dawa.noise import discrete
 from dawa.noise.source import Seeded, source_for
@@ -317,7 +317,7 @@ def test_the_lattice_is_coarser_where_sums_would_not_fit():
     "wrong", [{"share": Fraction(0)}, {"share": Fraction(1)}, {"lengths": "some"}, {"noise": "gaussian"}]
 )
 def test_options_that_do_not_exist_are_refused(wrong):
-    with pytest.raises(OptionError, match="Hint:"):
+    with pytest.raises(DawaError, match="Hint:"):
         NoisyCost(**wrong)
 
 

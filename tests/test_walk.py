@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dawa import kernels
 from dawa.counts import Counts
-from dawa.errors import OptionError
+from dawa.errors import DawaError
 from dawa.noise.source import Seeded
 from dawa.partition import walk as walks
 from dawa.partition.walk import Nodes, Walk, two_phase, walk, whole
@@ -243,11 +243,28 @@ def test_flat_data_stays_whole_and_rough_data_splits():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"coarse_share": Fraction(0)}, {"coarse_share": Fraction(9, 10)}, {"least": 0.7}, {"block": 48}],
+    [
+        {"coarse_share": Fraction(0)},
+        {"coarse_share": Fraction(9, 10)},
+        {"coarse_share": float("nan")},
+        {"fine_share": "much"},
+        {"least": 0.7},
+        {"least": None},
+        {"fine_theta": float("nan")},
+        {"block": 48},
+        {"block": 2.0},
+        {"many": "a"},
+        {"dense": 0},
+    ],
+    ids=str,
 )
-def test_options_that_make_no_sense_are_refused(wrong):
-    with pytest.raises(OptionError, match="Hint:"):
+def test_options_that_make_no_sense_are_refused_before_anything_runs(wrong):
+    with pytest.raises(DawaError, match="Hint:"):
         Walk(**wrong)
+
+
+def test_shares_are_read_as_they_are_written():
+    assert Walk(coarse_share=0.07, fine_share="15/100") == Walk()
 
 
 def test_the_certified_loss_is_within_the_shares():

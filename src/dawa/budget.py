@@ -36,7 +36,7 @@ def exact(epsilon: object, name: str = "epsilon") -> Fraction:
     if isinstance(epsilon, Real) and not isinstance(epsilon, Rational) and not math.isfinite(epsilon):
         raise BudgetError(f"{name} must be finite, not {epsilon}: no noise or no data would be left.", hint)
     try:
-        value = Fraction(epsilon) if isinstance(epsilon, Rational) else Fraction(str(epsilon))
+        value = _fraction(epsilon) if isinstance(epsilon, Rational) else Fraction(str(epsilon))
     except (ValueError, ZeroDivisionError):
         raise BudgetError(f"{name}={epsilon!r} is not a number.", hint) from None
     if value <= 0:
@@ -47,6 +47,11 @@ def exact(epsilon: object, name: str = "epsilon") -> Fraction:
             "customary values lie between 0.01 and 10; check the units of what you typed.",
         )
     return value
+
+
+def _fraction(number: Rational) -> Fraction:
+    """Unbounded integers in both parts: numpy's would overflow in exact arithmetic."""
+    return Fraction(int(number.numerator), int(number.denominator))
 
 
 def share(part: object, name: str) -> Fraction:

@@ -30,6 +30,10 @@ class Occupied(NamedTuple):
     counts: IntArray
     """How many records each of them holds, at least one."""
 
+    def __repr__(self) -> str:
+        """Nothing: errors and their reports print what is at hand."""
+        return "Occupied(private)"
+
     def totals(self, bounds: IntArray) -> IntArray:
         """The number of records in each bucket ``[bounds[b], bounds[b + 1])``."""
         before = np.concatenate(([0], np.cumsum(self.counts)))
@@ -70,9 +74,7 @@ class Counts:
         except (ValueError, TypeError, OverflowError):
             raise CountsError("The counts cannot be read as an array of numbers.", HINT) from None
         if array.ndim != 1 or array.size == 0:
-            raise CountsError(
-                f"The counts have shape {array.shape}; one non-empty row of cells was expected.", HINT
-            )
+            raise CountsError(f"The counts have shape {array.shape}; one non-empty row of cells was expected.", HINT)
         whole = _whole_numbers(array)
         cells = np.flatnonzero(whole)
         return cls(whole.shape, Occupied(frozen(cells), frozen(whole[cells])))
@@ -98,7 +100,9 @@ def _whole_numbers(array: NDArray[np.generic]) -> IntArray:
             raise CountsError("Some counts are fractional.", HINT)
     if (numbers < 0).any():
         raise CountsError("Some counts are negative.", HINT)
-    if float(numbers.sum(dtype=np.float64)) > MOST_RECORDS:
+    with np.errstate(over="ignore"):
+        total = float(numbers.sum(dtype=np.float64))  # exact up to 2^53, and too much beyond
+    if total > MOST_RECORDS:
         raise CountsError(
             f"The counts add up to more than 2^45 = {MOST_RECORDS} records, the most that is summed exactly.",
             "count in larger units, or split the data.",

@@ -77,7 +77,7 @@ class Workload:
         """
         size = _size(shape)
         begin, starts, stops = _whole(first, "first"), _whole(lo, "lo"), _whole(hi, "hi")
-        weights = np.atleast_1d(np.asarray(weight, np.float64))
+        weights = _numbers(weight)
         if not len(starts) == len(stops) == len(weights) or begin[0] != 0 or begin[-1] != len(starts):
             raise WorkloadError(
                 "The arrays of runs do not fit together.",
@@ -98,7 +98,8 @@ class Workload:
         same_query[begin[:-1]] = False
         if (starts[1:] < stops[:-1])[same_query[1:]].any():
             raise WorkloadError(
-                "Some query has runs that overlap or are not sorted.", "sort each query's runs and merge them."
+                "Some query has runs that overlap or are not sorted.",
+                "sort each query's runs and merge them.",
             )
         return cls(_shape(shape), frozen(begin), frozen(starts), frozen(stops), frozen(weights))
 
@@ -116,12 +117,17 @@ class Workload:
 
     def __len__(self) -> int:
         """Number of queries."""
+        return self._queries
+
+    @property
+    def _queries(self) -> int:
+        """Number of queries, also where it is more than ``len`` can return."""
         if self.closed is Closed.RANGES:
             return self.size * (self.size + 1) // 2
         return len(self.first) - 1 if self.closed is None else self.size
 
     def __repr__(self) -> str:
-        queries = f"{len(self)} quer{'y' if len(self) == 1 else 'ies'}"
+        queries = f"{self._queries} quer{'y' if self._queries == 1 else 'ies'}"
         return f"Workload({queries} over {' × '.join(map(str, self.shape))} cells)"
 
     def enumerated(self) -> "Workload":
@@ -129,9 +135,9 @@ class Workload:
         n = self.size
         if self.closed is None:
             return self
-        if len(self) > MOST_ENUMERATED:
+        if self._queries > MOST_ENUMERATED:
             raise WorkloadError(
-                f"All {len(self)} queries of this workload would be listed one by one.",
+                f"All {self._queries} queries of this workload would be listed one by one.",
                 "ask for the ranges that you need with Workload.ranges.",
             )
         if self.closed is Closed.CELLS:
@@ -143,7 +149,12 @@ class Workload:
 
     def answers(self, cells: FloatArray | IntArray) -> FloatArray:
         """Each query's answer on a dense array of cells."""
-        return self.answers_before(np.concatenate((np.zeros(1, cells.dtype), np.cumsum(cells))))
+        if cells.shape != self.shape:
+            raise WorkloadError(
+                f"The workload is for {self.shape} cells, but there are {cells.shape}.",
+                "pass one number per cell.",
+            )
+        return self.answers_before(np.concatenate(([0], np.cumsum(cells))))
 
     def answers_before(self, before: FloatArray | IntArray) -> FloatArray:
         """Each query's answer, given the number of records before each of the ``size + 1`` cell borders."""
@@ -237,7 +248,7 @@ class BucketQueries:
         return result
 
 
-def coordinates(borders: IntArray, bounds: IntArray) -> FloatArray:
+def coordinates(borders: IntArray | FloatArray, bounds: IntArray) -> FloatArray:
     """Cell borders in bucket coordinates: whole at bucket bounds, linear in between."""
     bucket = np.minimum(np.searchsorted(bounds, borders, side="right") - 1, len(bounds) - 2)
     inside: FloatArray = bucket + (borders - bounds[bucket]) / (bounds[bucket + 1] - bounds[bucket])
@@ -265,9 +276,7 @@ def _closed_on_buckets(name: Closed, bounds: IntArray) -> BucketQueries:
     ends, omega = ends[order], omega[order]
     n, zeros = int(bounds[-1]), np.zeros(len(ends))
     total = n * (n + 1) / 2 if name is Closed.RANGES else float(n)
-    return BucketQueries(
-        k, np.arange(len(ends) + 1), zeros, ends, zeros + 1, omega, total, name is Closed.RANGES
-    )
+    return BucketQueries(k, np.arange(len(ends) + 1), zeros, ends, zeros + 1, omega, total, name is Closed.RANGES)
 
 
 def _whole(ends: ArrayLike, name: str) -> IntArray:
@@ -279,6 +288,8 @@ def _whole(ends: ArrayLike, name: str) -> IntArray:
             raise WorkloadError(f"{name} must be a non-empty list of whole numbers.", hint)
         if array.dtype.kind == "f" and not (np.isfinite(array) & (array == np.floor(array))).all():
             raise WorkloadError(f"{name} holds numbers that are not whole.", hint)
+        if (array >= 2**63).any() or (array < -(2**63)).any():
+            raise WorkloadError(f"{name} holds numbers beyond 64 bits.", hint)
         return array.astype(np.int64)
     except (ValueError, TypeError, OverflowError) as error:
         if isinstance(error, WorkloadError):
@@ -286,12 +297,25 @@ def _whole(ends: ArrayLike, name: str) -> IntArray:
         raise WorkloadError(f"{name} cannot be read as a list of whole numbers.", hint) from None
 
 
+def _numbers(weight: ArrayLike) -> FloatArray:
+    """Weights as float64."""
+    hint = "pass one number per run."
+    try:
+        array = np.atleast_1d(np.asarray(weight, np.float64))
+    except (ValueError, TypeError, OverflowError):
+        raise WorkloadError("weight cannot be read as a list of numbers.", hint) from None
+    if array.ndim != 1:
+        raise WorkloadError(f"weight has shape {array.shape}.", hint)
+    return array
+
+
 def _shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(int(n) for n in shape) if isinstance(shape, tuple) else (int(shape),)
+    dims = shape if isinstance(shape, tuple) else (shape,)
+    whole = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in dims)
+    if len(dims) != 1 or not whole or dims[0] < 1:
+        raise WorkloadError(f"shape={shape!r} is no domain.", "pass the number of cells, for example shape=4096.")
+    return (int(dims[0]),)
 
 
 def _size(shape: int | tuple[int, ...]) -> int:
-    dims = _shape(shape)
-    if len(dims) != 1 or dims[0] < 1:
-        raise WorkloadError(f"shape={shape} is no domain.", "pass the number of cells, for example shape=4096.")
-    return dims[0]
+    return _shape(shape)[0]

@@ -5,7 +5,7 @@ Random ones take a seed because they are public: they say what is asked, not wha
 
 import numpy as np
 
-from dawa.arrays import IntArray
+from dawa.arrays import FloatArray, IntArray
 from dawa.errors import WorkloadError
 from dawa.workload import Closed, Workload
 
@@ -41,27 +41,25 @@ def uniform(n: int, m: int = 2000, seed: int = 0) -> Workload:
     A range is a pair of distinct cuts out of the ``n + 1`` cell borders, so every pair is equally likely.
     """
     _at_least(1, n=n, m=m)
-    rng = np.random.default_rng(seed)
+    rng = _generator(seed)
     one = rng.integers(0, n + 1, m)
     other = rng.integers(0, n, m)
     other += other >= one
     return Workload.ranges(np.minimum(one, other), np.maximum(one, other), n)
 
 
-def clustered(
-    n: int, clusters: int = 5, per_cluster: int = 400, sd: float = 256, seed: int = 0
-) -> Workload:
+def clustered(n: int, clusters: int = 5, per_cluster: int = 400, sd: float = 256, seed: int = 0) -> Workload:
     """The paper's clustered intervals: ``[c - |X|, c + |Y|]`` around evenly drawn centres c.
 
     X and Y are independent normal variables with standard deviation ``sd``. Ends are rounded to cells and
     clipped to the domain; the centre's own cell is always inside.
     """
     _at_least(1, n=n, clusters=clusters, per_cluster=per_cluster)
-    if not sd >= 0 or not np.isfinite(sd):
-        raise WorkloadError(f"sd={sd} is no standard deviation.", "pass a non-negative number of cells.")
-    rng = np.random.default_rng(seed)
+    if isinstance(sd, bool) or not isinstance(sd, (int, float, np.number)) or not 0 <= sd < np.inf:
+        raise WorkloadError(f"sd={sd!r} is no standard deviation.", "pass a non-negative number of cells.")
+    rng = _generator(seed)
     centre = np.repeat(rng.integers(0, n, clusters), per_cluster)
-    left, right = (_rounded(np.abs(rng.normal(0, sd, len(centre)))) for _ in range(2))
+    left, right = (_lengths(rng.normal(0, sd, len(centre)), n) for _ in range(2))
     return Workload.ranges(np.maximum(centre - left, 0), np.minimum(centre + right, n - 1) + 1, n)
 
 
@@ -70,8 +68,14 @@ def large_clustered(n: int, clusters: int = 5, per_cluster: int = 400, seed: int
     return clustered(n, clusters, per_cluster, sd=1024, seed=seed)
 
 
-def _rounded(length: "np.typing.NDArray[np.float64]") -> IntArray:
-    return np.rint(length).astype(np.int64)
+def _lengths(drawn: FloatArray, most: int) -> IntArray:
+    """Whole, non-negative, and no longer than the domain."""
+    return np.minimum(np.rint(np.abs(drawn)), most).astype(np.int64)
+
+
+def _generator(seed: int) -> np.random.Generator:
+    _at_least(0, seed=seed)
+    return np.random.default_rng(seed)
 
 
 def _at_least(least: int, **numbers: int) -> None:

@@ -9,9 +9,35 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dawa.kernels import deviation, draw, hat_variance, hats, least_cost, tree, walk
+    from dawa.kernels import (
+        bisect,
+        deviation,
+        draw,
+        fourier,
+        hat_variance,
+        hats,
+        least_cost,
+        mwem,
+        structure,
+        tree,
+        walk,
+        wavelet,
+    )
 
-__all__ = ["deviation", "draw", "hat_variance", "hats", "least_cost", "tree", "walk"]
+__all__ = [
+    "bisect",
+    "deviation",
+    "draw",
+    "fourier",
+    "hat_variance",
+    "hats",
+    "least_cost",
+    "mwem",
+    "structure",
+    "tree",
+    "walk",
+    "wavelet",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -107,7 +107,7 @@ def _draws(scale: Scale, size: int, source: Source, *, signed: bool, buffer: int
     done = 0
     while done < draws.size:
         words = source.words(min(buffer, (draws.size - done) * each // 8 + 8))
-        stream = np.concatenate((stream, _bytes(words)))
+        stream = np.concatenate((stream, as_bytes(words)))
         rest = slice(done, None) if many else slice(None)
         complete, used, too_large = kernels.draw.draw(
             stream, numerators[rest], denominators[rest], signed, draws[done:]
@@ -122,7 +122,7 @@ def _draws(scale: Scale, size: int, source: Source, *, signed: bool, buffer: int
     return draws
 
 
-def _bytes(words: WordArray) -> NDArray[np.uint8]:
+def as_bytes(words: WordArray) -> NDArray[np.uint8]:
     """The words' bytes, the least significant first on every machine."""
     return words.astype("<u8", copy=False).view(np.uint8)
 

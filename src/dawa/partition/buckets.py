@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from dawa.arrays import BoolArray, FloatArray, IntArray, frozen
+from dawa.counts import Occupied
+from dawa.noise.source import Source
 from dawa.partition.split import SplitTable
 
 
@@ -83,3 +86,12 @@ class Partition:
         stops = self.stops and StopRule(self.stops.table, np.where(alone, self.stops.depth[first], -1))
         spared = None if self.spared is None else frozen(self.spared[first])
         return Partition(frozen(bounds[kept]), self.spent, self.spent_least, spared, stops)
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A private way to choose buckets: its options, and how it is run."""
+
+    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, source: Source) -> Partition:
+        """Choose buckets; the records of each lose what the partition says they have spent of epsilon."""
+        ...

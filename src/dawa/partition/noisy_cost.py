@@ -14,12 +14,13 @@ from typing import Literal
 
 import numpy as np
 
-from dawa import kernels
+from dawa import budget, kernels
 from dawa.arrays import IntArray, frozen
 from dawa.counts import MOST_RECORDS, Occupied
 from dawa.errors import BudgetError, OptionError
 from dawa.noise import discrete
 from dawa.noise.source import Source
+from dawa.partition.buckets import Partition
 
 FINEST = 2**15
 """Steps per record: power-of-two lengths up to 2^16 are exact, and deviations sum to at most 2^61."""
@@ -46,12 +47,16 @@ class NoisyCost:
     noise: Literal["laplace", "exponential"] = "laplace"
 
     def __post_init__(self) -> None:
-        if not 0 < self.share < 1:
-            raise OptionError(f"share={self.share} is no share of a budget.", "pass Fraction(1, 4), for example.")
+        object.__setattr__(self, "share", budget.share(self.share, "share"))
         if self.lengths not in LARGEST:
             raise OptionError(f"lengths={self.lengths!r} does not exist.", "pass 'powers' or 'all'.")
         if self.noise not in {"laplace", "exponential"}:
             raise OptionError(f"noise={self.noise!r} does not exist.", "pass 'laplace' or 'exponential'.")
+
+    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, source: Source) -> Partition:
+        """Choose buckets with this share of epsilon."""
+        spent = self.share * epsilon
+        return Partition(noisy_cost(exposed, size, spent, epsilon - spent, self, source), spent, spent)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,13 +11,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from dawa import kernels
+from dawa import budget, kernels
 from dawa.arrays import BoolArray, IntArray, frozen
 from dawa.counts import Occupied
 from dawa.errors import OptionError
 from dawa.noise.source import Source
 from dawa.partition.buckets import Partition, StopRule
 from dawa.partition.split import LARGEST_LOSS, SplitTable, split_table
+
+MOST_FOR_BOTH = Fraction(95, 100)
 
 
 @dataclass(frozen=True)
@@ -47,16 +49,25 @@ class Walk:
     dense: int = 8
 
     def __post_init__(self) -> None:
-        shares = (self.coarse_share, self.fine_share, self.fine_share_many)
-        if min(shares) <= 0 or self.coarse_share + max(shares[1:]) >= 1:
+        for name in ("coarse_share", "fine_share", "fine_share_many"):
+            object.__setattr__(self, name, budget.share(getattr(self, name), name))
+        for name in ("many", "block", "dense"):
+            object.__setattr__(self, name, _whole_number(getattr(self, name), name))
+        for name in ("least", "coarse_theta", "fine_theta"):
+            object.__setattr__(self, name, _finite(getattr(self, name), name))
+        if self.coarse_share + max(self.fine_share, self.fine_share_many) > MOST_FOR_BOTH:
             raise OptionError(
-                "The walk's shares must be positive and leave something for measuring.",
+                f"The walk's shares must leave at least {float(1 - MOST_FOR_BOTH)} for measuring.",
                 "the defaults spend 7% and then 10% or 15%.",
             )
         if not 0 < self.least < 0.5:
             raise OptionError(f"least={self.least} is no such probability.", "pass a number in (0, 1/2).")
-        if self.block < 1 or self.block & (self.block - 1):
+        if self.block & (self.block - 1):
             raise OptionError(f"block={self.block} is no power of two.", "pass 64, for example.")
+
+    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, source: Source) -> Partition:
+        """Choose buckets by both walks."""
+        return two_phase(exposed, size, epsilon, self, source)
 
     def losses(self, epsilon: Fraction) -> tuple[Fraction, Fraction, Fraction]:
         """What the first walk and the second one, with few and with many leaves, may lose."""
@@ -184,3 +195,15 @@ def _every_cell(start: IntArray, stop: IntArray) -> IntArray:
     """All cells of the given intervals."""
     widths = stop - start
     return np.repeat(start - (np.cumsum(widths) - widths), widths) + np.arange(widths.sum())
+
+
+def _whole_number(value: object, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise OptionError(f"{name}={value!r} is no positive whole number.", f"pass {name}=64, for example.")
+    return int(value)
+
+
+def _finite(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+        raise OptionError(f"{name}={value!r} is no finite number.", f"pass {name}=0.2, for example.")
+    return float(value)

@@ -1,5 +1,6 @@
 """The best of several strategies, by exact expected error: free of budget, because nothing private is read."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -7,18 +8,29 @@ import numpy as np
 from dawa.arrays import IntArray
 from dawa.errors import OptionError
 from dawa.strategy import hat_search, hats, tree
+from dawa.strategy.hb import hb
 from dawa.strategy.rows import Strategy
+from dawa.strategy.wavelet import wavelet
 from dawa.workload import BucketQueries
 
 Effort = Literal["best", "fast"]
 
-NAMES = ("best", "greedy", "uniform", "geometric", "leaves", "levels", "hats")
+NAMES = ("best", "greedy", "uniform", "geometric", "leaves", "levels", "hats", "hb", "wavelet")
 
 BRANCHINGS = (2, 4, 8, 16)
 SMALL, LARGE = 512, 2**14
 """Up to so many buckets, every tree, or at least the flattest, is cheap enough to optimise level by level."""
 
 STEERING_QUERIES = 4000
+
+_PLAIN: dict[str, Callable[[IntArray, int | None], Strategy]] = {
+    "leaves": lambda allowance, branching: tree.leaves_only(allowance, branching or 2),
+    "uniform": lambda allowance, branching: tree.uniform(allowance, branching or 2),
+    "geometric": lambda allowance, branching: tree.geometric(allowance, branching or 2),
+    "hb": hb,
+    "wavelet": lambda allowance, _: wavelet(allowance),
+}
+"""Strategies that are the same for every workload."""
 
 
 def choose(
@@ -43,14 +55,12 @@ def choose(
     check(name, effort, branching)
     fans = BRANCHINGS if branching is None else (branching,)
     steering = queries.thinned(STEERING_QUERIES) if len(queries) > 4 * STEERING_QUERIES else queries
-    if len(allowance) == 1 or name == "leaves":
+    if len(allowance) == 1:
         return tree.leaves_only(allowance, fans[0])
+    if name in _PLAIN:
+        return _PLAIN[name](allowance, branching)
     if name == "greedy":
         return tree.greedy(queries, allowance, fans[0])
-    if name == "uniform":
-        return tree.uniform(allowance, fans[0])
-    if name == "geometric":
-        return tree.geometric(allowance, fans[0])
     if name == "levels":
         return _least(_level_trees(steering, allowance, fans), steering)
     candidates = _hats(steering, allowance, effort)

@@ -1,0 +1,36 @@
+"""Histograms to measure on: the real ones where a folder has them, generated ones otherwise."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+DEFAULT_FOLDER = Path(__file__).parents[2] / "shared" / "datasets"
+
+
+def folder() -> Path:
+    """Where the real histograms lie: ``DAWA_DATA``, or a folder beside the project."""
+    return Path(os.environ.get("DAWA_DATA", DEFAULT_FOLDER))
+
+
+def one_dimensional() -> tuple[str, dict[str, NDArray[np.int64]]]:
+    """What kind of data this is, and the histograms by name."""
+    files = sorted((folder() / "1d").glob("*.npy"))
+    if files:
+        return "real", {file.stem: np.load(file).astype(np.int64) for file in files}
+    return "generated (set DAWA_DATA to a folder with 1d/*.npy for the real ones)", generated()
+
+
+def generated(n: int = 4096) -> dict[str, NDArray[np.int64]]:
+    """Histograms from easy to hard: few spikes, a smooth slope, steps, rough everywhere."""
+    rng = np.random.default_rng(2014)
+    cell = np.arange(n)
+    spikes = np.zeros(n, np.int64)
+    spikes[rng.choice(n, 60, replace=False)] = rng.integers(1, 2000, 60)
+    return {
+        "spikes": spikes,
+        "slope": rng.poisson(200 * np.exp(-cell / (n / 6))),
+        "steps": rng.poisson(np.repeat(rng.integers(0, 60, 32), n // 32)),
+        "rough": rng.poisson(rng.gamma(0.3, 300, n)),
+    }

@@ -1,0 +1,130 @@
+"""What a mechanism learned, and how to ask it anything: public from here on."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dawa import infer
+from dawa.arrays import FloatArray, IntArray
+from dawa.errors import OptionError, WorkloadError
+from dawa.partition.buckets import Partition
+from dawa.strategy.rows import Strategy
+from dawa.workload import BucketQueries, Workload
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What a mechanism learned: bucket totals, and how far noise may have moved them. Public.
+
+    Attributes:
+        shape: The domain.
+        epsilon: The budget spent, exactly.
+        buckets: The bucket bounds and how they came about.
+        unbiased: Least-squares bucket totals; each is right on average.
+        totals: Bucket totals as they are published, after post-processing.
+        strategy: What was measured; None where the noise of an answer is not known in closed form.
+        unit_variance: The variance of one measurement's noise.
+        options: The mechanism's options, as plain values.
+        split: What each step spent.
+        randomness: Where the noise came from.
+        mechanism: The mechanism's name; the pipeline fills it in.
+    """
+
+    shape: tuple[int, ...]
+    epsilon: Fraction
+    buckets: Partition
+    unbiased: FloatArray
+    totals: FloatArray
+    strategy: Strategy | None
+    unit_variance: float
+    options: dict[str, Any]
+    split: dict[str, Fraction]
+    randomness: str
+    mechanism: str = ""
+
+    @property
+    def partition(self) -> IntArray | None:
+        """Bucket bounds, k + 1 cell numbers; None where every cell is its own bucket."""
+        return None if len(self.buckets) == self.size else self.buckets.bounds
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return int(np.prod(self.shape))
+
+    @property
+    def measured(self) -> Strategy:
+        """What was measured, where that tells the noise of every answer.
+
+        Raises:
+            OptionError: If the mechanism has no such strategy.
+        """
+        if self.strategy is None:
+            raise OptionError(
+                f"The mechanism {self.mechanism!r} does not know how much noise its answers have.",
+                "use a mechanism with error bars, such as 'dawa'.",
+            )
+        return self.strategy
+
+    @cached_property
+    def cells(self) -> FloatArray:
+        """The estimated number of records in every cell."""
+        return infer.expanded(self.totals, self.buckets.bounds).reshape(self.shape)
+
+    def answer(self, workload: Workload) -> FloatArray:
+        """One estimate per query."""
+        self._fits(workload)
+        before = infer.records_before(np.arange(self.size + 1), self.totals, self.buckets.bounds)
+        return workload.answers_before(before)
+
+    def range_totals(self, lo: FloatArray, hi: FloatArray, *, unbiased: bool = False) -> FloatArray:
+        """The estimated number of records in each run ``[lo, hi)`` in bucket coordinates."""
+        before = np.concatenate(([0.0], np.cumsum(self.unbiased if unbiased else self.totals)))
+        bucket = np.arange(len(before))
+        return np.interp(hi, bucket, before) - np.interp(lo, bucket, before)
+
+    def range_variances(self, lo: FloatArray, hi: FloatArray) -> FloatArray:
+        """The variance of the noise in each of these, before post-processing."""
+        return self.unit_variance * self.measured.range_variances(lo, hi)
+
+    def variances(self, workload: Workload) -> FloatArray:
+        """The variance of the noise in each query's unbiased answer."""
+        self._fits(workload)
+        queries = workload.enumerated().on_buckets(self.buckets.bounds)
+        if (np.diff(queries.first) == 1).all():
+            return self.range_variances(queries.lo, queries.hi) * queries.weight**2
+        one_by_one = (self.measured.expected_error(_only(queries, i)) for i in range(len(queries)))
+        return self.unit_variance * np.fromiter(one_by_one, np.float64, len(queries))
+
+    def rmse(self, workload: Workload) -> float:
+        """The root of the mean squared error that noise alone makes over a workload, exactly."""
+        self._fits(workload)
+        queries = workload.on_buckets(self.buckets.bounds)
+        return float(np.sqrt(self.unit_variance * self.measured.expected_error(queries) / queries.total))
+
+    def _fits(self, workload: Workload) -> None:
+        if not isinstance(workload, Workload):
+            raise WorkloadError(
+                f"The workload is a {type(workload).__name__}.",
+                "make one with Workload.ranges or dawa.workloads.",
+            )
+        if workload.shape != self.shape:
+            raise WorkloadError(
+                f"The workload is for {workload.shape} cells, the estimate for {self.shape}.",
+                "make the workload with the same shape as the counts.",
+            )
+
+    def __repr__(self) -> str:
+        return f"Estimate({self.mechanism}, epsilon={self.epsilon}, {len(self.buckets)} buckets of {self.size} cells)"
+
+
+def _only(queries: BucketQueries, i: int) -> BucketQueries:
+    """One query on its own."""
+    runs = slice(queries.first[i], queries.first[i + 1])
+    count = np.array([0, runs.stop - runs.start])
+    return BucketQueries(
+        queries.buckets, count, queries.lo[runs], queries.hi[runs], queries.weight[runs], np.ones(1), 1.0
+    )

@@ -1,0 +1,59 @@
+"""Stage 2: noisy sums over buckets. The second of the two steps that see the counts; its proof is in ``measure.md``.
+
+Integers in, integers out: bucket totals times integer weights, plus discrete Laplace noise of one scale.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dawa.arrays import IntArray
+from dawa.counts import Counts
+from dawa.noise import discrete
+from dawa.noise.source import Source
+from dawa.partition.buckets import Partition
+from dawa.strategy.rows import RESOLUTION, Strategy
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """Noisy answers to a strategy's rows: public from here on.
+
+    Attributes:
+        answers: One integer per row, in the strategy's order.
+        scale: The scale of the discrete Laplace noise in each of them.
+    """
+
+    answers: IntArray
+    scale: Fraction
+
+    @property
+    def unit_variance(self) -> float:
+        """The variance of a row's noise after division by ``RESOLUTION``."""
+        return discrete.variance(self.scale) / RESOLUTION**2
+
+
+def measure(
+    counts: Counts, partition: Partition, strategy: Strategy, epsilon: Fraction, source: Source
+) -> Measurements:
+    """Answer the strategy's rows so that no record loses more than epsilon, its share of the partition included."""
+    scale = discrete.coarsened(RESOLUTION / (epsilon - partition.spent_least))
+    if loss(partition, strategy, scale) > epsilon:
+        raise AssertionError("a strategy's columns outweigh its budget: this is a bug in dawa")
+    exact = strategy.apply(counts.exposed.totals(partition.bounds))
+    return Measurements(exact + discrete.laplace(scale, len(exact), source), scale)
+
+
+def loss(partition: Partition, strategy: Strategy, scale: Fraction) -> Fraction:
+    """The most that any record loses to the partition and to measuring, in exact arithmetic.
+
+    A record of bucket b moves the answers by the sum of column b, so it loses that over the scale.
+    """
+    sums = strategy.column_sums()
+    if partition.spared is None:
+        return partition.spent + discrete.loss(int(sums.max()), scale)
+    losses = [
+        spent + discrete.loss(int(sums[kind].max()), scale)
+        for kind, spent in ((partition.spared, partition.spent_least), (~partition.spared, partition.spent))
+        if kind.any()
+    ]
+    return max(losses)

@@ -1,0 +1,129 @@
+"""Partition, then measure: the shape of DAWA and of everything that the paper builds from its two stages."""
+
+from dataclasses import asdict, dataclass, is_dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dawa import infer, measure
+from dawa.arrays import IntArray, frozen
+from dawa.counts import Counts
+from dawa.errors import OptionError
+from dawa.estimates import Estimate
+from dawa.mechanisms.mechanism import Mechanism
+from dawa.noise.source import Source
+from dawa.partition import choose as stage_one
+from dawa.partition.buckets import Partition
+from dawa.partition.walk import Walk
+from dawa.strategy import choose as stage_two
+from dawa.strategy.rows import RESOLUTION
+from dawa.workload import Workload
+
+MOST_BRANCHES = 2**24
+"""Wider than any domain; a tree's widths then fit in 64 bits."""
+
+
+@dataclass(frozen=True)
+class TwoStage:
+    """Options of a two-stage mechanism.
+
+    Attributes:
+        partition: How to choose buckets: a name (``"walk"``, ``"noisy-cost"``, …; ``"none"`` makes every cell one,
+            ``"one"`` takes them all together), a method with options of its own (``dawa.partition.Walk(...)``), or
+            public bucket bounds.
+        strategy: What to measure: ``"best"``, or one of ``dawa.strategy.choose.NAMES``.
+        effort: ``"best"`` searches for a strategy for about a second, ``"fast"`` does not.
+        branching: Children per node of a tree strategy; None tries several.
+        merge: Whether buckets that no query of the workload tells apart are measured as one.
+        postprocess: ``"nonnegative"``, ``"rounded"`` (non-negative and whole), or ``"none"`` (unbiased).
+    """
+
+    partition: Any = Walk()  # noqa: RUF009  frozen
+    strategy: str = "best"
+    effort: stage_two.Effort = "best"
+    branching: int | None = None
+    merge: bool = True
+    postprocess: infer.PostProcess = "nonnegative"
+
+    def __post_init__(self) -> None:
+        for name in ("strategy", "effort", "postprocess"):
+            if not isinstance(getattr(self, name), str):
+                raise OptionError(f"{name}={getattr(self, name)!r} is no name.", "pass a name, in quotes.")
+        stage_two.check(self.strategy, self.effort, self.branching)
+        infer.check(self.postprocess)
+        if not isinstance(self.merge, (bool, np.bool_)):
+            raise OptionError(f"merge={self.merge!r} is neither yes nor no.", "pass True or False.")
+        if self.branching is not None and self.branching > MOST_BRANCHES:
+            raise OptionError(f"branching={self.branching} is too wide.", f"pass {MOST_BRANCHES} or less.")
+        # Plain values: numpy's do not survive in a release file.
+        object.__setattr__(self, "merge", bool(self.merge))
+        object.__setattr__(self, "branching", None if self.branching is None else int(self.branching))
+
+
+def two_stages(summary: str, **options: Any) -> Mechanism:  # noqa: ANN401  checked by the dataclass
+    """A mechanism of two stages."""
+    return Mechanism(summary, TwoStage(**options), run)
+
+
+def as_published(summary: str, **options: Any) -> Mechanism:  # noqa: ANN401  checked by the dataclass
+    """A mechanism of two stages that keeps to its paper: every bucket is measured, nothing is touched up."""
+    return two_stages(summary, **{"merge": False, "postprocess": "none", **options})
+
+
+def run(counts: Counts, workload: Workload, epsilon: Fraction, options: TwoStage, source: Source) -> Estimate:
+    """Partition, choose a strategy, measure, infer."""
+    method = stage_one.method(options.partition, counts.size)
+    buckets = stage_one.partition(counts, epsilon, method, source)
+    if options.merge:
+        buckets = buckets.merged(workload.cuts())
+    strategy = stage_two.choose(
+        workload.on_buckets(buckets.bounds),
+        buckets.allowance(epsilon, RESOLUTION),
+        options.strategy,
+        options.effort,
+        options.branching,
+    )
+    measured = measure.measure(counts, buckets, strategy, epsilon, source)
+    unbiased = strategy.solve(measured.answers.astype(np.float64))
+    return Estimate(
+        shape=counts.shape,
+        epsilon=epsilon,
+        buckets=buckets,
+        unbiased=frozen(unbiased),
+        totals=frozen(infer.postprocessed(unbiased, options.postprocess)),
+        strategy=strategy,
+        unit_variance=measured.unit_variance,
+        options=_plain(options),
+        split=_split(buckets, epsilon),
+        randomness=source.description,
+    )
+
+
+def _split(buckets: Partition, epsilon: Fraction) -> dict[str, Fraction]:
+    """What each step spends of epsilon, where it spends most on the partition."""
+    return {"partition": buckets.spent, "measure": epsilon - buckets.spent}
+
+
+def _plain(options: TwoStage) -> dict[str, Any]:
+    """Options as JSON can hold them."""
+    values = {name: getattr(options, name) for name in ("strategy", "effort", "branching", "merge", "postprocess")}
+    return {"partition": _plain_partition(options.partition), **values}
+
+
+def _plain_partition(partition: object) -> Any:  # noqa: ANN401  JSON
+    if partition is None or isinstance(partition, str):
+        return partition or "none"
+    if is_dataclass(partition) and not isinstance(partition, (type, Partition)):
+        return {
+            "method": type(partition).__name__,
+            **{k: _plain_value(v) for k, v in asdict(partition).items()},
+        }
+    bounds: IntArray = partition.bounds if isinstance(partition, Partition) else np.asarray(partition)
+    return {"method": "given", "buckets": len(bounds) - 1}
+
+
+def _plain_value(value: Any) -> Any:  # noqa: ANN401  JSON
+    if isinstance(value, Fraction):
+        return str(value)
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,142 @@
+"""How a release is written: versioned JSON, described by ``schema/release-1.json``.
+
+A field never changes its meaning. New versions add optional fields; a reader refuses only what is newer than itself.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dawa.arrays import frozen
+from dawa.axis import Axis
+from dawa.errors import DawaError, ReleaseError
+from dawa.estimates import Estimate
+from dawa.partition.buckets import Partition, StopRule
+from dawa.partition.fixed import given
+from dawa.partition.split import split_table
+from dawa.privacy import PrivacyStatement
+from dawa.strategy.hats import HatStrategy
+from dawa.strategy.rows import RESOLUTION, Strategy
+from dawa.strategy.tree import TreeStrategy
+from dawa.strategy.wavelet import WaveletStrategy
+
+FORMAT = "dawa-release"
+VERSION = 1
+RESTORE = "ask its publisher for the file again."
+KINDS: dict[str, type[TreeStrategy] | type[HatStrategy] | type[WaveletStrategy]] = {
+    "tree": TreeStrategy,
+    "hats": HatStrategy,
+    "wavelet": WaveletStrategy,
+}
+
+
+def written(axes: tuple[Axis, ...], estimate: Estimate, privacy: PrivacyStatement) -> dict[str, Any]:
+    """A release as JSON values."""
+    buckets = estimate.buckets
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "privacy": privacy.to_json(),
+        "axes": [axis.to_json() for axis in axes],
+        "buckets": {
+            "bounds": buckets.bounds.tolist(),
+            "totals": estimate.totals.tolist(),
+            "unbiased": estimate.unbiased.tolist(),
+        },
+        "noise": {"unit_variance": estimate.unit_variance, "resolution": RESOLUTION},
+        "strategy": estimate.measured.to_json(),
+        "stops": _stops(buckets.stops),
+    }
+
+
+def read(data: Any) -> tuple[tuple[Axis, ...], Estimate, PrivacyStatement]:  # noqa: ANN401  JSON
+    """What ``written`` was given."""
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ReleaseError("This file is no dawa release.", "pass a file that Release.save wrote.")
+    version = data.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise ReleaseError("This release is damaged: it has no version.", RESTORE)
+    if version > VERSION:
+        raise ReleaseError(
+            f"This release has version {version}, newer than {VERSION}.", "update dawa: pip install -U dawa."
+        )
+    try:
+        axes = tuple(Axis.from_json(axis) for axis in data["axes"])
+        privacy = PrivacyStatement.from_json(data["privacy"])
+        return axes, _estimate(data, axes, privacy), privacy
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        cause = error.problem if isinstance(error, DawaError) else f"{type(error).__name__}: {error}"
+        raise ReleaseError(f"This release is damaged ({cause}).", RESTORE) from error
+
+
+def _estimate(data: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStatement) -> Estimate:
+    (axis,) = axes
+    bounds = given(data["buckets"]["bounds"], axis.size).bounds
+    totals, unbiased = (np.array(data["buckets"][name], np.float64) for name in ("totals", "unbiased"))
+    strategy = _strategy(data["strategy"], len(bounds) - 1)
+    stops = _stop_rule(data.get("stops"))
+    unit_variance = float(data["noise"]["unit_variance"])
+    if not totals.shape == unbiased.shape == (len(bounds) - 1,):
+        raise ValueError("the numbers of buckets do not agree")
+    if stops is not None and stops.depth.shape != totals.shape:
+        raise ValueError("the stops do not fit the buckets")
+    if not (np.isfinite(totals) & np.isfinite(unbiased)).all() or not 0 <= unit_variance < np.inf:
+        raise ValueError("some numbers are not finite")
+    if data["noise"]["resolution"] != RESOLUTION:
+        raise ValueError("the strategy has an unknown resolution")
+    return Estimate(
+        shape=(axis.size,),
+        epsilon=privacy.epsilon,
+        buckets=Partition(bounds, stops=stops),
+        unbiased=frozen(unbiased),
+        totals=frozen(totals),
+        strategy=strategy,
+        unit_variance=unit_variance,
+        mechanism=privacy.mechanism,
+        options=privacy.options,
+        split=privacy.split,
+        randomness=privacy.randomness,
+    )
+
+
+def _strategy(data: dict[str, Any], buckets: int) -> Strategy:
+    """The strategy, if its numbers make one: compiled loops do not look whether an index is inside its array."""
+    kind = KINDS[data["kind"]]
+    if kind is TreeStrategy:
+        branching = data["branching"]
+        if data["buckets"] != buckets or not isinstance(branching, int) or branching < 2:
+            raise ValueError("the strategy is no tree over the buckets")
+    strategy = kind.from_json(data)
+    if strategy.buckets != buckets:
+        raise ValueError("the strategy is for another number of buckets")
+    if isinstance(strategy, TreeStrategy):
+        weights, leaves = strategy.weights, strategy.weights[: strategy.buckets]
+        if weights.shape != (strategy.offset[-1],) or (weights < 0).any() or (leaves < 1).any():
+            raise ValueError("the strategy's weights do not fit its tree")
+    if (strategy.column_sums() > RESOLUTION).any():
+        raise ValueError("the strategy outweighs its budget")
+    return strategy
+
+
+def _stops(stops: StopRule | None) -> dict[str, Any] | None:
+    if stops is None:
+        return None
+    table = stops.table
+    return {
+        "loss": str(table.epsilon),
+        "least": table.least,
+        "theta": table.theta,
+        "step": table.step,
+        "offset": table.offset,
+        "depth": stops.depth.tolist(),
+    }
+
+
+def _stop_rule(data: dict[str, Any] | None) -> StopRule | None:
+    if data is None:
+        return None
+    table = split_table(Fraction(data["loss"]), data["least"], data["theta"])
+    if (table.step, table.offset) != (data["step"], data["offset"]):
+        raise ValueError("the split table does not agree with its parameters")
+    return StopRule(table, frozen(np.array(data["depth"], np.int64)))

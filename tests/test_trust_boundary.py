@@ -1,0 +1,139 @@
+"""Only the partition and measure steps see the counts and draw noise: read off the source code itself."""
+
+import ast
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dawa
+from dawa.counts import Counts, Occupied
+
+ROOT = Path(dawa.__file__).parent
+MODULES = {
+    path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")
+}
+OWN_SHAPE = {"mechanisms/efpa.py", "mechanisms/mwem.py"}
+"""Mechanisms that are not a partition and measurements: private steps of their own, with proofs of their own."""
+STEPS = {name for name in MODULES if name.startswith("partition/")} | {"measure.py"} | OWN_SHAPE
+WIRING = {"pipeline.py", "mechanisms/__init__.py", "mechanisms/mechanism.py", "mechanisms/two_stage.py"}
+"""These pass a source of randomness on, without drawing from it."""
+
+
+def imports(name):
+    """Everything that a module imports, in full: ``dawa.noise.source.Source``."""
+    for node in ast.walk(MODULES[name]):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name} has a relative import, which this test does not follow"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def attributes(name):
+    return {node.attr for node in ast.walk(MODULES[name]) if isinstance(node, ast.Attribute)}
+
+
+def test_the_modules_are_where_this_test_looks_for_them():
+    assert STEPS | WIRING | {"counts.py", "noise/source.py", "partition/optimum.py"} <= set(MODULES)
+    assert {name for name in MODULES if "exposed" in attributes(name)}, "counts are read somewhere"
+
+
+def test_only_partition_and_measure_open_the_counts():
+    assert {name for name in MODULES if "exposed" in attributes(name)} <= STEPS
+    strings = {
+        name
+        for name, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value == "exposed"
+    }
+    assert not strings, "nor do they by getattr"
+
+
+def test_only_partition_and_measure_know_the_opened_counts():
+    users = {name for name in MODULES if any(found == "dawa.counts.Occupied" for found in imports(name))}
+    assert users <= STEPS
+
+
+def test_only_partition_and_measure_draw_noise():
+    """Others may pass a source on, and may ask for a scale's variance; the package re-exports the sampler."""
+    others = {name for name in MODULES if not name.startswith("noise/")} - STEPS - {"__init__.py"}
+    for name in others:
+        found = {found for found in imports(name) if found.startswith("dawa.noise")}
+        allowed = {"dawa.noise.source.Source", "dawa.noise.source.source_for"} if name in WIRING else set()
+        assert found <= allowed | {"dawa.noise.discrete"}, name
+        used = {
+            node.attr
+            for node in ast.walk(MODULES[name])
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "discrete"
+        }
+        assert used <= {"variance", "coarsened", "loss"}, name
+        assert "words" not in attributes(name), name
+
+
+def test_private_steps_have_no_other_randomness():
+    for name in MODULES:
+        if name in STEPS | WIRING or name.startswith(("kernels/", "strategy/", "noise/discrete")):
+            assert "random" not in attributes(name), f"{name} uses numpy's generator"
+            assert not {"random", "secrets"} & set(imports(name))
+
+
+def test_the_optimum_is_out_of_reach():
+    """It is not private; nothing in the library imports it, and importing the library does not either."""
+    assert not {name for name in MODULES if any("optimum" in found for found in imports(name))}
+    assert not any("optimum" in name for name in dawa.mechanisms.names())
+
+
+def test_strategies_know_nothing_of_counts():
+    """They are public because they are computed from public things alone."""
+    for name in MODULES:
+        if name.startswith("strategy/") or name in {"workload.py", "workloads.py", "estimates.py", "releases.py"}:
+            assert not any(found.startswith("dawa.counts") for found in imports(name))
+
+
+def held(value, seen):
+    """All that hangs on a value, through fields, dicts and sequences."""
+    if id(value) in seen:
+        return
+    seen[id(value)] = value
+    if is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            held(getattr(value, field.name), seen)
+        held(vars(value), seen)
+    elif isinstance(value, dict):
+        for item in value.values():
+            held(item, seen)
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            held(item, seen)
+    elif isinstance(value, np.ndarray) and value.base is not None:
+        held(value.base, seen)
+
+
+@pytest.mark.parametrize("mechanism", dawa.mechanisms.names())
+def test_a_release_holds_no_counts(mechanism):
+    cells = np.arange(7, 47) * 1001
+    rel = dawa.release({"x": np.repeat(np.arange(40), cells)}, dawa.Axis("x", 0, 40), epsilon=1, mechanism=mechanism)
+    seen = {}
+    held(rel, seen)
+    assert len(seen) > 20
+    assert not any(isinstance(value, (Counts, Occupied)) for value in seen.values())
+    arrays = [value for value in seen.values() if isinstance(value, np.ndarray) and value.shape == cells.shape]
+    assert not any(np.array_equal(array, cells) for array in arrays)
+
+
+def test_nothing_prints_a_count():
+    counts = Counts.of([777_777, 0, 0])
+    for shown in (repr(counts), str(counts), f"{counts}", f"{counts.exposed!r}", str([counts.exposed]), f"{(counts,)}"):
+        assert "777" not in shown
+
+
+def test_errors_that_follow_from_counts_name_none():
+    for wrong in ([777_777, -1], [777_777, 0.5], [2**45, 777_777], [[777_777]]):
+        with pytest.raises(dawa.DawaError) as caught:
+            dawa.estimate(wrong, epsilon=1)
+        assert "777" not in str(caught.value)
+    with pytest.raises(dawa.DawaError) as caught:
+        dawa.release({"x": ["777777"]}, dawa.Axis("x", 0, 5), epsilon=1)
+    assert "777" not in str(caught.value)
