@@ -1,5 +1,6 @@
 """Histograms to measure on: the real ones where a folder has them, generated ones otherwise."""
 
+import csv
 import os
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 DEFAULT_FOLDER = Path(__file__).parents[2] / "shared" / "datasets"
+DEFAULT_REFERENCE = DEFAULT_FOLDER.parent / "reference" / "peers-1d.csv"
 
 
 def folder() -> Path:
@@ -34,3 +36,12 @@ def generated(n: int = 4096) -> dict[str, NDArray[np.int64]]:
         "steps": rng.poisson(np.repeat(rng.integers(0, 60, 32), n // 32)),
         "rough": rng.poisson(rng.gamma(0.3, 300, n)),
     }
+
+
+def reference_errors(path: Path) -> dict[tuple[str, str, str], float]:
+    """Errors of the research code by algorithm, dataset and epsilon; empty where the file is absent."""
+    if not path.exists():
+        return {}
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    return {(row["algorithm"], row["dataset"], row["epsilon"]): float(row["mean_abs_error"]) for row in rows}

@@ -101,19 +101,10 @@ def _estimate(data: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStat
 
 
 def _strategy(data: dict[str, Any], buckets: int) -> Strategy:
-    """The strategy, if its numbers make one: compiled loops do not look whether an index is inside its array."""
-    kind = KINDS[data["kind"]]
-    if kind is TreeStrategy:
-        branching = data["branching"]
-        if data["buckets"] != buckets or not isinstance(branching, int) or branching < 2:
-            raise ValueError("the strategy is no tree over the buckets")
-    strategy = kind.from_json(data)
+    """The strategy, if it fits the buckets and the budget."""
+    strategy = KINDS[data["kind"]].from_json(data)
     if strategy.buckets != buckets:
         raise ValueError("the strategy is for another number of buckets")
-    if isinstance(strategy, TreeStrategy):
-        weights, leaves = strategy.weights, strategy.weights[: strategy.buckets]
-        if weights.shape != (strategy.offset[-1],) or (weights < 0).any() or (leaves < 1).any():
-            raise ValueError("the strategy's weights do not fit its tree")
     if (strategy.column_sums() > RESOLUTION).any():
         raise ValueError("the strategy outweighs its budget")
     return strategy

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from dawa.errors import OptionError
-from dawa.mechanisms import hb, hierarchical, privelet, uniform
+from dawa.mechanisms import hb, hierarchical, php, privelet, privtree, structure_first, uniform
 from dawa.mechanisms.mechanism import Mechanism, Run
 from dawa.mechanisms.two_stage import as_published, two_stages
 from dawa.partition.noisy_cost import NoisyCost
@@ -40,6 +40,9 @@ _REGISTRY: dict[str, Mechanism] = {
     "privelet": privelet.MECHANISM,
     "hierarchical": hierarchical.MECHANISM,
     "hb": hb.MECHANISM,
+    "php": php.MECHANISM,
+    "structure-first": structure_first.MECHANISM,
+    "privtree": privtree.MECHANISM,
     "uniform": uniform.MECHANISM,
 }
 

@@ -27,7 +27,7 @@ def exponential_choice(scores: IntArray, scale: Fraction, source: Source) -> int
     >>> exponential_choice(np.array([0, 1000, 0]), Fraction(1), Seeded(0))
     1
     """
-    if not 0 < scale or max(scale.numerator, scale.denominator) >= LIMIT:
+    if scale <= 0 or max(scale.numerator, scale.denominator) >= LIMIT:
         raise BudgetError(f"A choice cannot be drawn at scale {scale}.", "pass a positive fraction below 2^56.")
     behind = int(scores.max()) - scores
     if int(behind.max()) * scale.denominator < 2**63:

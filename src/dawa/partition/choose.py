@@ -10,9 +10,18 @@ from dawa.noise.source import Source
 from dawa.partition.buckets import Method, Partition
 from dawa.partition.fixed import every_cell, given
 from dawa.partition.noisy_cost import NoisyCost
+from dawa.partition.php import Php
+from dawa.partition.privtree import PrivTree
+from dawa.partition.structure_first import StructureFirst
 from dawa.partition.walk import Walk
 
-METHODS: dict[str, Method] = {"walk": Walk(), "noisy-cost": NoisyCost()}
+METHODS: dict[str, Method] = {
+    "walk": Walk(),
+    "noisy-cost": NoisyCost(),
+    "php": Php(),
+    "structure-first": StructureFirst(),
+    "privtree": PrivTree(),
+}
 PUBLIC = ("none", "one")
 
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, frozen
-from dawa.errors import ReleaseError
-from dawa.strategy.rows import RESOLUTION
+from dawa.strategy.rows import RESOLUTION, broken
 from dawa.workload import BucketQueries
 
 FEWEST_BUCKETS = 24
@@ -183,16 +182,16 @@ class HatStrategy:
         arrays = [_whole_numbers(data, name) for name in ("leaf", "start", "stop", "weights")]
         leaf, start, stop, weights = arrays
         if len(start) != len(stop) or len(leaf) == 0:
-            raise _broken("has lists of the wrong length")
+            raise broken("has lists of the wrong length")
         if (start < 0).any() or (start >= stop).any() or (stop > len(leaf)).any() or (np.diff(stop) < 0).any():
-            raise _broken("has rows that leave the buckets or are not sorted by right end")
+            raise broken("has rows that leave the buckets or are not sorted by right end")
         if (stop - start).sum() != len(weights) or (weights < 0).any() or (leaf < 1).any():
-            raise _broken("has weights that do not fit its rows")
+            raise broken("has weights that do not fit its rows")
         if (weights > RESOLUTION).any() or (leaf > RESOLUTION).any():
-            raise _broken(f"has weights above {RESOLUTION}")
+            raise broken(f"has weights above {RESOLUTION}")
         strategy = cls(*(frozen(array) for array in arrays))
         if (strategy.column_sums() > RESOLUTION).any():
-            raise _broken(f"has columns that sum to more than {RESOLUTION}")
+            raise broken(f"has columns that sum to more than {RESOLUTION}")
         return strategy
 
     def to_json(self) -> dict[str, Any]:
@@ -385,15 +384,8 @@ def _whole_numbers(data: dict[str, Any], name: str) -> IntArray:
     """A list of a JSON object, as integers that are exactly the ones written there."""
     numbers = data.get(name)
     if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
-        raise _broken(f"has no list of whole numbers named {name!r}")
+        raise broken(f"has no list of whole numbers named {name!r}")
     try:
         return np.array(numbers, np.int64)
     except OverflowError:
-        raise _broken(f"has too large numbers in {name!r}") from None
-
-
-def _broken(problem: str) -> ReleaseError:
-    return ReleaseError(
-        f"The strategy of this release {problem}.",
-        "save the release again; the file has been changed or cut off.",
-    )
+        raise broken(f"has too large numbers in {name!r}") from None

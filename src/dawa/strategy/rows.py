@@ -3,6 +3,7 @@
 from typing import Any, Protocol
 
 from dawa.arrays import FloatArray, IntArray
+from dawa.errors import ReleaseError
 from dawa.workload import BucketQueries
 
 RESOLUTION = 2**16
@@ -27,7 +28,7 @@ class Strategy(Protocol):
         ...
 
     def column_sums(self) -> IntArray:
-        """Each bucket's exact sum of weights: how far one record there moves the answers in L1."""
+        """Each bucket's exact sum of absolute weights: how far one record there moves the answers in L1."""
         ...
 
     def apply(self, totals: IntArray) -> IntArray:
@@ -49,3 +50,10 @@ class Strategy(Protocol):
     def to_json(self) -> dict[str, Any]:
         """Plain lists and numbers from which the strategy can be rebuilt."""
         ...
+
+
+def broken(problem: str) -> ReleaseError:
+    """The error for a strategy in a release file whose numbers make none."""
+    return ReleaseError(
+        f"The strategy of this release {problem}.", "ask its publisher for it again: the file was changed or cut off."
+    )

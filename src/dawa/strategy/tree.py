@@ -13,7 +13,7 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, frozen
-from dawa.strategy.rows import RESOLUTION
+from dawa.strategy.rows import RESOLUTION, broken
 from dawa.workload import BucketQueries
 
 
@@ -94,10 +94,20 @@ class TreeStrategy:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "TreeStrategy":
-        """The strategy that ``to_json`` wrote."""
-        offset = level_offsets(data["buckets"], data["branching"])
-        weights = np.array(data["weights"], np.int64)
-        return cls(data["weighting"], data["branching"], frozen(offset), frozen(weights))
+        """The strategy that ``to_json`` wrote.
+
+        Raises:
+            ReleaseError: If the numbers make no tree. Compiled loops would not notice.
+        """
+        branching, buckets, weights = data["branching"], data["buckets"], np.array(data["weights"])
+        if type(branching) is not int or branching < 2 or type(buckets) is not int or not 1 <= buckets <= len(weights):
+            raise broken("is no tree")
+        offset = level_offsets(buckets, branching)
+        if weights.shape != (offset[-1],) or weights.dtype.kind != "i":
+            raise broken("has a number of weights that fits no such tree")
+        if (weights < 0).any() or (weights[:buckets] < 1).any():
+            raise broken("has weights that are negative, or buckets without one")
+        return cls(str(data["weighting"]), branching, frozen(offset), frozen(weights))
 
     @cached_property
     def _scaled(self) -> FloatArray:

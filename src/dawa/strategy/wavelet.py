@@ -18,8 +18,8 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray
-from dawa.errors import OptionError, ReleaseError
-from dawa.strategy.rows import RESOLUTION
+from dawa.errors import OptionError
+from dawa.strategy.rows import RESOLUTION, broken
 from dawa.strategy.tree import level_offsets
 from dawa.workload import BucketQueries
 
@@ -47,7 +47,7 @@ class WaveletStrategy:
         """
         strategy = cls(*(_positive(data, name) for name in ("buckets", "difference", "total")))
         if strategy.column_sum > RESOLUTION:
-            raise _broken(f"has columns that sum to more than {RESOLUTION}")
+            raise broken(f"has columns that sum to more than {RESOLUTION}")
         return strategy
 
     def to_json(self) -> dict[str, Any]:
@@ -176,12 +176,5 @@ def wavelet(allowance: IntArray) -> WaveletStrategy:
 def _positive(data: dict[str, Any], name: str) -> int:
     number = data.get(name)
     if type(number) is not int or number < 1:
-        raise _broken(f"has no positive whole number named {name!r}")
+        raise broken(f"has no positive whole number named {name!r}")
     return number
-
-
-def _broken(problem: str) -> ReleaseError:
-    return ReleaseError(
-        f"The strategy of this release {problem}.",
-        "save the release again; the file has been changed or cut off.",
-    )

@@ -1,0 +1,88 @@
+"""Deviations from the median of growing intervals, exactly: what P-HP and StructureFirst compare.
+
+Two heaps hold the lower and the upper half of the cells seen so far. The lower half has as many cells as the upper
+one, or one more, and its largest is a median m, so that ``Σ|x_j - m| = Σ upper - Σ lower + m·(|lower| - |upper|)``.
+Sums of counts fit in 63 bits wherever the counts' total does.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, inline="always")
+def _push(heap, size, value):
+    """Put a value into a heap with the least on top; the heap then has ``size + 1`` entries."""
+    place = size
+    while place > 0 and heap[(place - 1) >> 1] > value:
+        heap[place] = heap[(place - 1) >> 1]
+        place = (place - 1) >> 1
+    heap[place] = value
+
+
+@njit(cache=True, inline="always")
+def _replace_top(heap, size, value):
+    """Take the least out of a heap of ``size`` entries and put a value in."""
+    place = 0
+    child = 1
+    while child < size:
+        if child + 1 < size and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= value:
+            break
+        heap[place] = heap[child]
+        place = child
+        child = 2 * place + 1
+    heap[place] = value
+
+
+@njit(cache=True)
+def growing(values, lower, upper, scores):
+    """``scores[i]`` becomes ``min_m Σ|x_j - m|`` over the first i + 1 values.
+
+    Args:
+        values: Non-negative counts.
+        lower: Scratch for half of the values, rounded up; it holds them negated.
+        upper: Likewise.
+        scores: The result, one per value.
+    """
+    lower_sum, upper_sum = np.int64(0), np.int64(0)
+    for i in range(len(values)):
+        value = values[i]
+        half = i >> 1
+        if i & 1 == 0:  # both halves have `half` cells; the lower one grows
+            if half > 0 and value > upper[0]:
+                least = upper[0]
+                _replace_top(upper, half, value)
+                upper_sum += value - least
+                value = least
+            _push(lower, half, -value)
+            lower_sum += value
+            scores[i] = upper_sum - lower_sum - lower[0]
+        else:  # the lower half has one more; the upper one grows
+            if value < -lower[0]:
+                largest = -lower[0]
+                _replace_top(lower, half + 1, -value)
+                lower_sum += value - largest
+                value = largest
+            _push(upper, half, value)
+            upper_sum += value
+            scores[i] = upper_sum - lower_sum
+
+
+@njit(cache=True)
+def bisections(counts):
+    """What is left of the deviation after a cut: entry i is that of the first i cells plus that of the others.
+
+    Entry 0 is the deviation of all cells, uncut.
+    """
+    size = len(counts)
+    half = (size + 1) >> 1
+    lower, upper = np.empty(half, np.int64), np.empty(half, np.int64)
+    left, right = np.empty(size, np.int64), np.empty(size, np.int64)
+    growing(counts, lower, upper, left)
+    growing(counts[::-1].copy(), lower, upper, right)
+    cost = np.empty(size, np.int64)
+    cost[0] = left[size - 1]
+    for i in range(1, size):
+        cost[i] = left[i - 1] + right[size - 1 - i]
+    return cost

@@ -1,0 +1,207 @@
+"""StructureFirst: a histogram of k buckets, bounds first, one by one (Xu et al. 2013). Proof: ``structure_first.md``.
+
+A dynamic programme finds the least cost of every prefix; from right to left, each bound is then drawn by the
+exponential mechanism, as if what lies to its left were divided at best. A last coin, ours, asks whether the
+buckets are even enough to be worth it: if they are not, every cell becomes its own bucket.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from dawa import budget, kernels
+from dawa.arrays import IntArray, frozen
+from dawa.counts import Occupied
+from dawa.errors import BudgetError, OptionError
+from dawa.noise import choice, discrete
+from dawa.noise.choice import exponential_choice
+from dawa.noise.source import Source
+from dawa.partition.buckets import Partition
+
+LARGEST = 2**16
+"""Most cells: with so many, counts weighted by widths still add up to less than 2^62."""
+
+LARGEST_BOUND = 2**22
+"""Largest bound on a count: squares over all cells then add up to at most 2^60."""
+
+MOST_MARKS = 2**13
+"""Most places for bounds: costs of all pairs are held at once."""
+
+
+@dataclass(frozen=True)
+class StructureFirst:
+    """Options of StructureFirst: all public, and so must be the values that a caller passes.
+
+    Attributes:
+        share: Share of epsilon for the bounds.
+        verdict_share: Share for asking whether the buckets are worth it.
+        buckets: How many, k; None takes half the root of the number of cells.
+        cost: ``"absolute"`` deviation from the median, or ``"squared"`` deviation from the mean as in the original.
+        bound: For ``"squared"``: a public bound on counts, at which they are cut off when costs are computed.
+        marks: How many equally spaced places compete for a bound, at most.
+        verdict: Whether to ask; without, the buckets stay as they are, as in the original.
+    """
+
+    share: Fraction = Fraction(5, 100)
+    verdict_share: Fraction = Fraction(3, 100)
+    buckets: int | None = None
+    cost: Literal["absolute", "squared"] = "absolute"
+    bound: int | None = None
+    marks: int = 1024
+    verdict: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("share", "verdict_share"):
+            object.__setattr__(self, name, budget.share(getattr(self, name), name))
+        if self.share + self.verdict_share >= 1:
+            raise OptionError("The shares leave nothing for measuring.", "the defaults spend 5% and 3%.")
+        if self.cost not in {"absolute", "squared"}:
+            raise OptionError(f"cost={self.cost!r} does not exist.", "pass 'absolute' or 'squared'.")
+        if self.buckets is not None and not _whole(self.buckets, 1, LARGEST):
+            raise OptionError(f"buckets={self.buckets!r} is no number of buckets.", "pass 32, or None.")
+        if not _whole(self.marks, 1, MOST_MARKS):
+            raise OptionError(f"marks={self.marks!r} must be a whole number up to {MOST_MARKS}.", "pass 1024.")
+        if (self.cost == "squared") != (self.bound is not None):
+            raise OptionError(
+                "Squared deviations need a public bound on counts, and nothing else does.",
+                "pass cost='squared' and bound=1000, a bound that you know without looking at the counts.",
+            )
+        if self.bound is not None and not _whole(self.bound, 1, LARGEST_BOUND):
+            raise OptionError(f"bound={self.bound!r} must be a whole number up to {LARGEST_BOUND}.", "pass 1000.")
+
+    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, source: Source) -> Partition:
+        """Choose buckets; a record loses ``Partition.spent`` out of epsilon.
+
+        Raises:
+            OptionError: If there are too many cells.
+        """
+        if size > LARGEST:
+            raise OptionError(
+                f"StructureFirst takes {LARGEST} cells, not {size}.", "use the walk, which has no such limit."
+            )
+        plan = planned(size, epsilon, self)
+        allowed = (self.share + self.verdict_share) * epsilon
+        if plan.loss > allowed:
+            raise BudgetError(
+                f"The choices would lose {plan.loss}, more than the {allowed} that the partition may spend.",
+                "this is a fault of dawa and not yours; nothing has been spent. Please report it.",
+            )
+        counts = exposed.dense(size)
+        bounds = drawn_bounds(counts, plan, source)
+        if plan.verdict and not worthwhile(counts, bounds, plan, source):
+            bounds = np.arange(size + 1)
+        return Partition(frozen(bounds), plan.spent, plan.spent)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The public numbers of one run.
+
+    Attributes:
+        marks: Where bounds may lie, from 0 to the number of cells.
+        buckets: How many, k.
+        bound: Where counts are cut off before they are squared; None means absolute deviations.
+        sensitivity: By how much one record moves the cost of a division into buckets.
+        scale: Scale of the choice of each bound.
+        verdict: What the verdict may lose; 0 where there is none.
+        noise: How far off a range would be if every cell were measured, about.
+        spent: What choosing bounds and the verdict are accounted for.
+    """
+
+    marks: IntArray
+    buckets: int
+    bound: int | None
+    sensitivity: int
+    scale: Fraction
+    verdict: Fraction
+    noise: Fraction
+    spent: Fraction
+
+    @property
+    def loss(self) -> Fraction:
+        """The privacy loss of these numbers: k - 1 bounds, then the verdict."""
+        return (self.buckets - 1) * choice.loss(self.sensitivity, self.scale) + self.verdict
+
+
+def planned(size: int, epsilon: Fraction, options: StructureFirst) -> Plan:
+    """Fix marks, sensitivities and scales, from public numbers alone."""
+    parts = min(size, options.marks)
+    buckets = min(parts, max(1, math.isqrt(size) // 2) if options.buckets is None else int(options.buckets))
+    sensitivity = 1 if options.bound is None else 2 * int(options.bound) - 1
+    bounds_loss = options.share * epsilon if buckets > 1 else Fraction(0)
+    verdict = options.verdict_share * epsilon if options.verdict and buckets < size else Fraction(0)
+    levels = 1 + math.ceil(math.log2(size) / 4)
+    return Plan(
+        marks=np.arange(parts + 1) * size // parts,
+        buckets=buckets,
+        bound=options.bound,
+        sensitivity=sensitivity,
+        scale=discrete.coarsened(2 * sensitivity * max(buckets - 1, 1) / (options.share * epsilon)),
+        verdict=verdict,
+        noise=round(2 * levels**1.5) / (epsilon - bounds_loss - verdict),
+        spent=bounds_loss + verdict,
+    )
+
+
+def loss(size: int, epsilon: Fraction, options: StructureFirst) -> Fraction:
+    """The privacy loss of the numbers that ``choose_buckets`` would use: at most its shares of epsilon, exactly."""
+    return planned(size, epsilon, options).loss
+
+
+def drawn_bounds(counts: IntArray, plan: Plan, source: Source) -> IntArray:
+    """The private choice of k - 1 bounds, from right to left."""
+    cost, best = costs(counts, plan)
+    found = [len(plan.marks) - 1]
+    for left in range(plan.buckets - 1, 0, -1):
+        scores = bound_scores(cost, best, left, found[-1])
+        found.append(left + exponential_choice(scores, plan.scale, source))
+    return plan.marks[[0, *reversed(found)]]
+
+
+def costs(counts: IntArray, plan: Plan) -> tuple[IntArray, IntArray]:
+    """The cost of every interval between marks, and the least cost of every prefix by number of buckets."""
+    if plan.bound is None:
+        cost = kernels.structure.absolute(counts, plan.marks)
+    else:
+        cost = kernels.structure.squared(np.minimum(counts, plan.bound), plan.marks)
+    return cost, kernels.structure.prefixes(cost, max(plan.buckets - 1, 1))
+
+
+def bound_scores(cost: IntArray, best: IntArray, left: int, right: int) -> IntArray:
+    """What speaks for each mark from ``left`` on, with ``left`` buckets before it and one from it to ``right``."""
+    scores: IntArray = -(best[left - 1, left:right] + cost[left:right, right])
+    return scores
+
+
+def worthwhile(counts: IntArray, bounds: IntArray, plan: Plan, source: Source) -> bool:
+    """The verdict: keep the buckets, or measure every cell? Loses ``plan.verdict``, given the bounds.
+
+    A range with random ends cuts bucket b with a chance in proportion to its width, and is then off by a part of
+    its deviation: in all by about a quarter of the mean deviation, weighted by width.
+    """
+    widest, threshold = verdict_numbers(bounds, plan)
+    scale = discrete.coarsened(widest / plan.verdict)
+    if choice.loss(widest, scale, same_direction=True) > plan.verdict:
+        raise BudgetError("The verdict would lose more than its share.", "this is a fault of dawa: please report it.")
+    scores = np.array([-uneven(counts, bounds), -threshold])
+    return not exponential_choice(scores, scale, source)
+
+
+def verdict_numbers(bounds: IntArray, plan: Plan) -> tuple[int, int]:
+    """How far one record moves ``uneven``, and where cells are as good as buckets: public, given the bounds."""
+    return int(np.diff(bounds).max()), round(4 * int(bounds[-1]) * plan.noise)
+
+
+def uneven(counts: IntArray, bounds: IntArray) -> int:
+    """The buckets' deviations from their medians, each times its width, summed."""
+    cells = np.arange(len(counts))
+    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+    scores = kernels.walk.median_deviations(cells, counts, before, bounds[:-1], bounds[1:])
+    return int((scores * np.diff(bounds)).sum())
+
+
+def _whole(number: object, least: int, most: int) -> bool:
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool) and least <= int(number) <= most
