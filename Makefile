@@ -2,12 +2,13 @@
 # make test   set everything up and run every test
 # make check  lint and type-check
 # make bench  speed and accuracy, as ratios to things measured in the same run
+# make rivals every mechanism on the same footing
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench rivals clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -26,6 +27,9 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.strategies
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.accuracy
+
+rivals: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.rivals
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dawa needs Python 3.11 or newer. Hint: make PYTHON=python3.12")'

@@ -16,9 +16,17 @@ import math
 from functools import lru_cache
 
 import numpy as np
-import scipy
 
-NODE, WEIGHT = np.polynomial.legendre.leggauss(48)
+from dawa.arrays import FloatArray
+
+_erfc = np.vectorize(math.erfc, otypes=[np.float64])
+
+
+@lru_cache(maxsize=1)
+def _quadrature() -> tuple[FloatArray, FloatArray]:
+    """Gauss's rule on [-1, 1]: smooth integrands to all digits."""
+    nodes, weights = np.polynomial.legendre.leggauss(48)
+    return nodes, weights
 
 
 def exceeded(factor: float) -> float:
@@ -28,8 +36,9 @@ def exceeded(factor: float) -> float:
     turn = factor**2 / 3
     slope = math.exp(-1.5) / math.sqrt(2 * math.pi) * factor * turn**-1.5
     tangent = math.exp(-turn) * (math.erfc(math.sqrt(1.5)) + slope)
-    v = turn * (NODE + 1) / 2
-    inside = (WEIGHT * scipy.special.erfc(factor / np.sqrt(2 * v)) * np.exp(-v)).sum() * turn / 2
+    nodes, weights = _quadrature()
+    v = turn * (nodes + 1) / 2
+    inside = (weights * _erfc(factor / np.sqrt(2 * v)) * np.exp(-v)).sum() * turn / 2
     return min(float(inside + tangent), 1.0)
 
 
