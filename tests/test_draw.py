@@ -229,6 +229,7 @@ def test_no_float_is_made():
         "_exponential_coin": (stream, number, number, number),
         "_geometric": (stream, number, number),
         "draw": (stream, numbers, numbers, types.boolean, numbers),
+        "choose": (stream, numbers, numbers, number),
     }
     compiled = {name for name, value in vars(kernel).items() if isinstance(value, numba.core.dispatcher.Dispatcher)}
     assert compiled == set(signatures)

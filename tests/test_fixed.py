@@ -61,7 +61,8 @@ def test_bounds_that_do_not_divide_the_domain_are_refused(wrong):
 def test_the_option_takes_names_methods_bounds_and_partitions():
     assert method("walk", 10) == method(Walk(), 10) == Walk()
     assert method("noisy-cost", 10) == NoisyCost()
-    assert method("none", 10) is method(None, 10) is None
+    assert method("none", 10).bounds.tolist() == method(None, 10).bounds.tolist() == list(range(11))
+    assert method("one", 10).bounds.tolist() == [0, 10]
     assert method([0, 4, 10], 10).bounds.tolist() == [0, 4, 10]
     ready = given([0, 4, 10], 10)
     assert method(ready, 10) is ready

@@ -17,7 +17,7 @@ from dawa.strategy.tree import TreeStrategy
 from dawa.strategy.wavelet import WaveletStrategy
 
 INCOME = dawa.Axis("income", 0, 200_000, step=1000)
-CASES = {name: {"mechanism": name} for name in dawa.mechanisms.names()} | {
+CASES = {name: {"mechanism": name} for name in dawa.mechanisms.names(with_error_bars=True)} | {
     "hats": {"strategy": "hats", "partition": "none", "effort": "fast"},
     "searched hats": {"strategy": "hats", "partition": "none"},
     "wavelet": {"strategy": "wavelet"},

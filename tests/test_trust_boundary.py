@@ -111,7 +111,7 @@ def held(value, seen):
         held(value.base, seen)
 
 
-@pytest.mark.parametrize("mechanism", dawa.mechanisms.names())
+@pytest.mark.parametrize("mechanism", dawa.mechanisms.names(with_error_bars=True))
 def test_a_release_holds_no_counts(mechanism):
     cells = np.arange(7, 47) * 1001
     rel = dawa.release({"x": np.repeat(np.arange(40), cells)}, dawa.Axis("x", 0, 40), epsilon=1, mechanism=mechanism)

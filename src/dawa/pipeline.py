@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from dawa import budget, mechanisms
 from dawa.axis import Axis
 from dawa.counts import Counts
-from dawa.errors import AxisError, WorkloadError
+from dawa.errors import AxisError, OptionError, WorkloadError
 from dawa.estimates import Estimate
 from dawa.noise.source import source_for
 from dawa.privacy import PrivacyStatement
@@ -76,7 +76,7 @@ def release(
         axes: The attribute with its public bounds and step.
         epsilon: The budget, all of which is spent.
         workload: What will be asked most; None stands for all ranges alike.
-        mechanism: A name out of ``dawa.mechanisms.names()``.
+        mechanism: A name out of ``dawa.mechanisms.names(with_error_bars=True)``.
         seed: For experiments on public data only: makes the release repeatable and voids its privacy.
         options: The mechanism's own.
 
@@ -90,6 +90,11 @@ def release(
     total = budget.exact(epsilon)
     source = source_for(seed)
     mechanisms.configured(mechanism, options)
+    if mechanism not in mechanisms.names(with_error_bars=True):
+        raise OptionError(
+            f"The mechanism {mechanism!r} does not know the noise of its answers, so it makes no release.",
+            "use 'dawa', or dawa.estimate if you need no error bars.",
+        )
     asked = _asked(workload, axes.size)
     try:
         column = table[axes.column]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from dawa.errors import OptionError
-from dawa.mechanisms import hb, hierarchical, php, privelet, privtree, structure_first, uniform
+from dawa.mechanisms import efpa, hb, hierarchical, mwem, php, privelet, privtree, structure_first, uniform
 from dawa.mechanisms.mechanism import Mechanism, Run
 from dawa.mechanisms.two_stage import as_published, two_stages
 from dawa.partition.noisy_cost import NoisyCost
@@ -40,20 +40,24 @@ _REGISTRY: dict[str, Mechanism] = {
     "privelet": privelet.MECHANISM,
     "hierarchical": hierarchical.MECHANISM,
     "hb": hb.MECHANISM,
+    "efpa": efpa.MECHANISM,
     "php": php.MECHANISM,
     "structure-first": structure_first.MECHANISM,
+    "mwem": mwem.MECHANISM,
     "privtree": privtree.MECHANISM,
     "uniform": uniform.MECHANISM,
 }
 
 
-def names() -> tuple[str, ...]:
-    """Every mechanism, by name.
+def names(*, with_error_bars: bool = False) -> tuple[str, ...]:
+    """Every mechanism, by name; or only those that know the noise of their answers and so can make a release.
 
     >>> names()[:3]
     ('dawa', 'dawa-2014', 'dawa-2014-all')
+    >>> set(names()) - set(names(with_error_bars=True)) == {"efpa", "mwem"}
+    True
     """
-    return tuple(_REGISTRY)
+    return tuple(name for name, mechanism in _REGISTRY.items() if mechanism.error_bars or not with_error_bars)
 
 
 def describe(name: str) -> str:

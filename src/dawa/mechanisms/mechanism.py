@@ -21,11 +21,13 @@ class Mechanism:
         summary: What it does, in a sentence.
         defaults: Its options, a frozen dataclass, as they are when nothing else is asked for.
         run: Takes counts, workload, epsilon, options and a source of randomness.
+        error_bars: Whether the noise of its answers is known, so that it can make a release.
     """
 
     summary: str
     defaults: Any
     run: Run
+    error_bars: bool = True
 
     @property
     def options(self) -> list[str]:
