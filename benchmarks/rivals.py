@@ -54,8 +54,8 @@ def measured(
 def main() -> None:
     """Print one line per mechanism."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--workloads", type=int, default=2)
-    parser.add_argument("--trials", type=int, default=2)
+    parser.add_argument("--workloads", type=int, default=5)
+    parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--reference", type=Path, default=data.DEFAULT_REFERENCE)
     parser.add_argument("mechanisms", nargs="*", help="names (default: all but the slowest)")
     chosen = parser.parse_args()

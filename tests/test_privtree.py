@@ -1,6 +1,5 @@
 """PrivTree: its table is certified, and every tree over eight cells is enumerated."""
 
-import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -18,23 +17,11 @@ from dawa.mechanisms import privtree as mechanism
 from dawa.noise.source import Seeded
 from dawa.partition import privtree
 from dawa.partition.privtree import PrivTree, grown, laplace_table
-
-HEIGHT = 3
-CELLS = 1 << HEIGHT
+from trees import CELLS, HEIGHT, leaves, trees
 
 
-def trees(height):
-    """Every binary tree of at most this height: None is a leaf."""
-    yield None
-    if height:
-        yield from itertools.product(list(trees(height - 1)), repeat=2)
-
-
-def bounds_of(tree, start=0, height=HEIGHT):
-    if tree is None:
-        return [start]
-    half = height - 1
-    return bounds_of(tree[0], start, half) + bounds_of(tree[1], start + (1 << half), half)
+def bounds_of(tree):
+    return [start for start, _ in leaves(tree)]
 
 
 def log_chance(tree, cells, table, depth=0):

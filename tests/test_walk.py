@@ -15,6 +15,7 @@ from dawa.errors import DawaError
 from dawa.noise.source import Seeded
 from dawa.partition import walk as walks
 from dawa.partition.walk import Nodes, Walk, two_phase, walk, whole
+from trees import CELLS, HEIGHT, leaves, trees
 
 
 def scores_of(cells, intervals):
@@ -48,24 +49,6 @@ def test_one_record_moves_a_score_by_at_most_one_and_children_score_no_more(cell
 
 
 # --- exact privacy on eight cells -----------------------------------------------------------------------------------
-
-HEIGHT = 3
-CELLS = 1 << HEIGHT
-
-
-def trees(height):
-    """Every binary tree of at most this height: None is a leaf."""
-    yield None
-    if height:
-        yield from itertools.product(list(trees(height - 1)), repeat=2)
-
-
-def leaves(tree, start=0, height=HEIGHT):
-    """(start, height) of each leaf, from left to right."""
-    if tree is None:
-        return [(start, height)]
-    half = height - 1
-    return leaves(tree[0], start, half) + leaves(tree[1], start + (1 << half), half)
 
 
 class Chances:

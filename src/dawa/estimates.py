@@ -1,5 +1,6 @@
 """What a mechanism learned, and how to ask it anything: public from here on."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dawa import infer
-from dawa.arrays import FloatArray, IntArray
+from dawa.arrays import FloatArray, IntArray, frozen
 from dawa.errors import OptionError, WorkloadError
 from dawa.partition.buckets import Partition
 from dawa.strategy.rows import Strategy
@@ -44,6 +45,15 @@ class Estimate:
     split: dict[str, Fraction]
     randomness: str
     mechanism: str = ""
+
+    @classmethod
+    def of_cells(
+        cls, cells: FloatArray, epsilon: Fraction, options: dict[str, Any], split: dict[str, Fraction], randomness: str
+    ) -> "Estimate":
+        """An estimate of every cell, by a mechanism that does not know the noise of its answers."""
+        kept = frozen(cells)
+        buckets = Partition(frozen(np.arange(len(cells) + 1)))
+        return cls(cells.shape, epsilon, buckets, kept, kept, None, math.nan, options, split, randomness)
 
     @property
     def partition(self) -> IntArray | None:

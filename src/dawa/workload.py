@@ -212,14 +212,11 @@ class BucketQueries:
         if len(self) <= most:
             return self
         keep = np.linspace(0, len(self) - 1, most).astype(np.int64)
-        counts = np.diff(self.first)[keep]
-        runs = np.repeat(self.first[:-1][keep], counts) + (
-            np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        )
+        first, runs = runs_of(self.first, keep)
         omega = self.omega[keep]
         return BucketQueries(
             self.buckets,
-            np.concatenate(([0], np.cumsum(counts))),
+            first,
             self.lo[runs],
             self.hi[runs],
             self.weight[runs],
@@ -246,6 +243,17 @@ class BucketQueries:
         mean = self.omega @ rows
         result: FloatArray = self.omega.sum() * gram - np.outer(mean, mean)
         return result
+
+
+def runs_of(first: IntArray, picks: IntArray) -> tuple[IntArray, IntArray]:
+    """The runs of some queries, in the given order: where each query's begin, and which runs they are.
+
+    >>> runs_of(np.array([0, 2, 3]), np.array([1, 0]))
+    (array([0, 1, 3]), array([2, 0, 1]))
+    """
+    number = np.diff(first)[picks]
+    begin = np.concatenate((np.zeros(1, np.int64), np.cumsum(number)))
+    return begin, np.repeat(first[:-1][picks] - begin[:-1], number) + np.arange(begin[-1])
 
 
 def coordinates(borders: IntArray | FloatArray, bounds: IntArray) -> FloatArray:

@@ -29,8 +29,7 @@ from dawa.estimates import Estimate
 from dawa.mechanisms.mechanism import Mechanism
 from dawa.noise import choice, discrete
 from dawa.noise.source import Source
-from dawa.partition.fixed import every_cell
-from dawa.workload import Closed, Workload
+from dawa.workload import Closed, Workload, runs_of
 
 LARGEST = 2**22
 """Most cells: 16 frequencies are left there."""
@@ -276,18 +275,8 @@ def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Efpa, so
         cells = (exact + discrete.laplace(plan.cell_scale, counts.size, source)).astype(np.float64)
     else:
         cells = inverted(measured(answers, plan, chosen, source), plan.size)
-    return Estimate(
-        shape=counts.shape,
-        epsilon=epsilon,
-        buckets=every_cell(counts.size),
-        unbiased=frozen(cells),
-        totals=frozen(cells),
-        strategy=None,
-        unit_variance=math.nan,
-        options=_plain(options),
-        split={"choose": options.share * epsilon, "measure": (1 - options.share) * epsilon},
-        randomness=source.description,
-    )
+    split = {"choose": options.share * epsilon, "measure": (1 - options.share) * epsilon}
+    return Estimate.of_cells(cells, epsilon, _plain(options), split, source.description)
 
 
 def measured(answers: Answers, plan: Plan, highest: int, source: Source) -> NDArray[np.complex128]:
@@ -346,9 +335,7 @@ def _thinned(workload: Workload) -> tuple[IntArray, IntArray, IntArray, FloatArr
     queries = len(workload.first) - 1
     keep = max(1, min(queries, MOST_QUERIES * queries // len(workload.lo)))
     picks = np.linspace(0, queries - 1, keep).astype(np.int64)
-    number = np.diff(workload.first)[picks]
-    first = np.concatenate(([0], np.cumsum(number)))
-    runs = np.repeat(workload.first[:-1][picks] - first[:-1], number) + np.arange(first[-1])
+    first, runs = runs_of(workload.first, picks)
     return first, workload.lo[runs], workload.hi[runs], workload.weight[runs]
 
 

@@ -23,15 +23,14 @@ from typing import Any
 import numpy as np
 
 from dawa import budget, infer, kernels
-from dawa.arrays import FloatArray, IntArray, frozen
+from dawa.arrays import FloatArray, IntArray
 from dawa.counts import MOST_RECORDS, Counts, Occupied
 from dawa.errors import BudgetError, OptionError
 from dawa.estimates import Estimate
 from dawa.mechanisms.mechanism import Mechanism
 from dawa.noise import choice, discrete
 from dawa.noise.source import Source
-from dawa.partition.fixed import every_cell
-from dawa.workload import Closed, Workload
+from dawa.workload import Closed, Workload, runs_of
 from dawa.workloads import uniform
 
 LATTICE = 2**10
@@ -120,9 +119,7 @@ class Queries:
 
     def only(self, picks: IntArray) -> "Queries":
         """Some of them, in the given order."""
-        number = np.diff(self.first)[picks]
-        first = np.concatenate(([0], np.cumsum(number)))
-        runs = np.repeat(self.first[:-1][picks] - first[:-1], number) + np.arange(first[-1])
+        first, runs = runs_of(self.first, picks)
         return Queries(first, self.lo[runs], self.hi[runs], self.weight[runs])
 
 
@@ -203,22 +200,12 @@ def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Mwem, so
         raise AssertionError("the rounds of mwem outweigh their budget: this is a bug in dawa")
     bounds, mass = rounds_of(counts.exposed, counts.size, queries, records, plan, options.replays, source)
     cells = infer.expanded(mass, bounds)
-    return Estimate(
-        shape=counts.shape,
-        epsilon=epsilon,
-        buckets=every_cell(counts.size),
-        unbiased=frozen(cells),
-        totals=frozen(cells),
-        strategy=None,
-        unit_variance=math.nan,
-        options=_plain(options, plan),
-        split={
-            "total": spent,
-            "choose": options.choice_share * left,
-            "measure": (1 - options.choice_share) * left,
-        },
-        randomness=source.description,
-    )
+    split = {
+        "total": spent,
+        "choose": options.choice_share * left,
+        "measure": (1 - options.choice_share) * left,
+    }
+    return Estimate.of_cells(cells, epsilon, _plain(options, plan), split, source.description)
 
 
 def rounds_of(

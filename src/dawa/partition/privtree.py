@@ -13,13 +13,13 @@ from functools import lru_cache
 import numpy as np
 
 from dawa import budget
-from dawa.arrays import frozen
+from dawa.arrays import IntArray, frozen
 from dawa.counts import Occupied
 from dawa.errors import BudgetError
 from dawa.noise.source import Source
 from dawa.partition.buckets import Partition
 from dawa.partition.split import LARGEST_LOSS, MOST_ENTRIES, SMALLEST_STOP, SplitTable
-from dawa.partition.walk import Nodes, whole
+from dawa.partition.walk import Nodes, walk, whole
 
 WORST_CHAIN = 2.607
 """What the worst chain loses, in units of one over the noise scale, where steps are long: 3 in the paper."""
@@ -58,22 +58,14 @@ def loss(epsilon: Fraction, options: PrivTree) -> Fraction:
     return Fraction(laplace_table(min(options.share * epsilon, LARGEST_LOSS)).loss)
 
 
+def records(exposed: Occupied, before: IntArray, start: IntArray, stop: IntArray) -> IntArray:
+    """PrivTree's score: the number of records in each interval."""
+    return before[np.searchsorted(exposed.cells, stop)] - before[np.searchsorted(exposed.cells, start)]
+
+
 def grown(exposed: Occupied, size: int, table: SplitTable, source: Source) -> Nodes:
     """The leaves of one tree, in order of their cells. Loses ``table.loss``."""
-    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(exposed.counts)))
-    nodes, leaves = whole(size), []
-    while len(nodes.start):
-        stop = nodes.stop(size)
-        records = before[np.searchsorted(exposed.cells, stop)] - before[np.searchsorted(exposed.cells, nodes.start)]
-        divisible = stop - nodes.start > 1
-        split = source.words(len(nodes.start)) < table.thresholds[table.points(records, nodes.depth)]
-        leaves.append(nodes.where(~(divisible & split)))
-        nodes = nodes.where(divisible & split).children(size)
-    start, height, depth = (
-        np.concatenate([getattr(part, name) for part in leaves]) for name in ("start", "height", "depth")
-    )
-    order = np.argsort(start, kind="stable")
-    return Nodes(start[order], height[order], depth[order])
+    return walk(exposed, size, whole(size), table, source, records)
 
 
 @lru_cache(maxsize=64)

@@ -6,6 +6,7 @@ Where the first walk found a lot of structure in a block of cells, the block goe
 the second walk's budget for measuring.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -20,6 +21,8 @@ from dawa.partition.buckets import Partition, StopRule
 from dawa.partition.split import LARGEST_LOSS, SplitTable, split_table
 
 MOST_FOR_BOTH = Fraction(95, 100)
+
+Score = Callable[[Occupied, IntArray, IntArray, IntArray], IntArray]
 
 
 @dataclass(frozen=True)
@@ -121,8 +124,20 @@ def whole(size: int) -> Nodes:
     return Nodes(zero, np.array([(size - 1).bit_length()]), zero)
 
 
-def walk(exposed: Occupied, size: int, roots: Nodes, table: SplitTable, source: Source) -> Nodes:
-    """The leaves of one walk from each root, in order of their cells. Loses ``table.loss``."""
+def unevenness(exposed: Occupied, before: IntArray, start: IntArray, stop: IntArray) -> IntArray:
+    """The walk's score: each interval's deviation from its median."""
+    scores: IntArray = kernels.walk.median_deviations(exposed.cells, exposed.counts, before, start, stop)
+    return scores
+
+
+def walk(
+    exposed: Occupied, size: int, roots: Nodes, table: SplitTable, source: Source, score: Score = unevenness
+) -> Nodes:
+    """The leaves of one walk from each root, in order of their cells. Loses ``table.loss``.
+
+    The score takes the counts, the records before each occupied cell, and the ends of intervals. It must be a whole
+    number that one record moves by at most 1 and that is no larger for a part of an interval.
+    """
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(exposed.counts)))
     leaves, nodes = [roots.where(np.zeros(len(roots.start), bool))], roots
     while len(nodes.start):
@@ -130,7 +145,7 @@ def walk(exposed: Occupied, size: int, roots: Nodes, table: SplitTable, source: 
         divisible = stop - nodes.start > 1
         leaves.append(nodes.where(~divisible))
         nodes, stop = nodes.where(divisible), stop[divisible]
-        scores = kernels.walk.median_deviations(exposed.cells, exposed.counts, before, nodes.start, stop)
+        scores = score(exposed, before, nodes.start, stop)
         threshold = table.thresholds[table.points(scores, nodes.depth)]
         split = source.words(len(nodes.start)) < threshold
         leaves.append(nodes.where(~split))
