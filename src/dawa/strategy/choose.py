@@ -21,7 +21,8 @@ BRANCHINGS = (2, 4, 8, 16)
 SMALL, LARGE = 512, 2**14
 """Up to so many buckets, every tree, or at least the flattest, is cheap enough to optimise level by level."""
 
-STEERING_QUERIES = 4000
+STEERING_QUERIES, HURRIED_QUERIES = 4000, 200
+"""How many queries steer a search where there are many more, and how many a tree's levels in a hurry."""
 
 _PLAIN: dict[str, Callable[[IntArray, int | None], Strategy]] = {
     "leaves": lambda allowance, branching: tree.leaves_only(allowance, branching or 2),
@@ -95,10 +96,11 @@ def _hats(queries: BucketQueries, allowance: IntArray, effort: Effort) -> list[S
 def _trees(queries: BucketQueries, allowance: IntArray, fans: tuple[int, ...], effort: Effort) -> list[Strategy]:
     candidates: list[Strategy] = [tree.leaves_only(allowance, fans[0])]
     candidates += [tree.greedy(queries, allowance, fan) for fan in fans[:2]]
+    few = queries if effort == "best" else queries.thinned(HURRIED_QUERIES)
     if len(allowance) <= (LARGE if effort == "best" else SMALL):
-        candidates += _level_trees(queries, allowance, fans)
+        candidates += _level_trees(few, allowance, fans)
     elif len(allowance) <= LARGE:
-        candidates += _level_trees(queries, allowance, fans[-1:])
+        candidates += _level_trees(few, allowance, fans[-1:])
     return candidates
 
 
