@@ -81,10 +81,11 @@ def answers(release: Release, truth: NDArray[np.int64]) -> Table:
     table = Table(title="How many earn …", caption="low and high hold the truth with 95% confidence or more")
     for column in ("from", "to below", "answer", "noise margin", "bias bound", "low", "high", "truth"):
         table.add_column(column, justify="right", style="dim" if column == "truth" else "")
+    inside = np.minimum(truth, int(INCOME.stop) - 1)  # as the axis counts those above it
     for lo, hi in RANGES:
         found = release.answer(lo, hi)
         numbers = (found.value, found.noise_margin, found.bias_bound, found.low, found.high)
-        count = int(((truth >= lo) & (truth < hi)).sum())
+        count = int(((inside >= lo) & (inside < hi)).sum())
         table.add_row(f"{lo:,}", f"{hi:,}", *(f"{number:,.0f}" for number in numbers), f"{count:,}")
     return table
 

@@ -48,7 +48,8 @@ class PrivacyStatement:
         return (
             f"{claim} {epsilon}-differentially private for each {self.unit}: whatever is published here would have"
             f" been published with nearly the same probability, up to a factor of exp({epsilon}), with"
-            f" {self.neighbours}. Spent: {parts}. Mechanism: {self.mechanism}. Noise: {self.randomness}."
+            f" {self.neighbours}. Spent: {parts}. Mechanism: {self.mechanism} ({_named(self.options)})."
+            f" Noise: {self.randomness}."
             f" Made with dawa {self.library}."
         )
 
@@ -87,3 +88,9 @@ def _shown(value: Fraction) -> str:
     """A budget in decimals where these are exact, else as a fraction: rounding down would promise too much."""
     decimals = f"{float(value):.12g}"
     return decimals if Fraction(decimals) == value else str(value)
+
+
+def _named(options: dict[str, Any]) -> str:
+    """Options in a line: names of methods, without the numbers inside, which the file holds."""
+    shown = {name: value.get("method", value) if isinstance(value, dict) else value for name, value in options.items()}
+    return ", ".join(f"{name}: {'by rule' if value is None else value}" for name, value in shown.items())
