@@ -55,7 +55,7 @@ def test_each_is_put_together_as_it_says(name, partition, weighting):
     est = dawa.estimate(CELLS, epsilon=1, mechanism=name, seed=0)
     assert (est.strategy.weighting, est.strategy.branching) == (weighting, 2)
     np.testing.assert_array_equal(est.totals, est.unbiased)
-    share = {Walk(): Fraction(22, 100), "none": Fraction(0)}.get(partition, Fraction(1, 4))
+    share = {Walk(): Fraction(17, 100), "none": Fraction(0)}.get(partition, Fraction(1, 4))
     assert est.split == {"partition": share, "measure": 1 - share}
 
 

@@ -111,7 +111,6 @@ def test_one_walk_loses_at_most_its_share_on_every_tree(epsilon, theta):
             Walk(
                 coarse_share=Fraction(1, 4),
                 fine_share=Fraction(1, 3),
-                fine_share_many=Fraction(1, 5),
                 many=99,
             ),
         ),
@@ -120,7 +119,6 @@ def test_one_walk_loses_at_most_its_share_on_every_tree(epsilon, theta):
             Walk(
                 coarse_share=Fraction(1, 4),
                 fine_share=Fraction(1, 3),
-                fine_share_many=Fraction(1, 5),
                 many=3,
                 block=4,
                 dense=2,
@@ -134,23 +132,22 @@ def test_both_walks_and_the_dense_block_rule_lose_at_most_their_share_on_every_p
 
     The loss of an outcome is the sum along both trees; a record of a dense block may lose only the first share.
     """
-    coarse_loss, *fine_losses = options.losses(Fraction(epsilon))
-    coarse_table, *fine_tables = options.tables(Fraction(epsilon))
+    coarse_loss, fine_loss = options.losses(Fraction(epsilon))
+    coarse_table, fine_table = options.tables(Fraction(epsilon))
     firsts = list(trees(HEIGHT))
     plans = []
     for first in firsts:
         found = leaves(first)
         nodes = Nodes(np.array([s for s, _ in found]), np.array([h for _, h in found]))
-        plans.append((first, found, walks.dense_leaves(nodes, options), len(found) >= options.many))
-    assert any(dense.any() for _, _, dense, _ in plans) == (options.many < CELLS)
+        plans.append((first, found, walks.dense_leaves(nodes, options)))
+    assert any(dense.any() for _, _, dense in plans) == (options.many < CELLS)
     pairs, worst, worst_dense = 0, 0.0, 0.0
     for cells, other, cell in neighbours(500, seed=2):
         one, two = (Chances(x, coarse_table) for x in (cells, other))
-        fine = [(Chances(cells, table), Chances(other, table)) for table in fine_tables]
-        for first, found, dense, many in plans:
+        a, b = Chances(cells, fine_table), Chances(other, fine_table)
+        for first, found, dense in plans:
             loss = one.tree(first) - two.tree(first)
             (mine,) = [i for i, (s, h) in enumerate(found) if s <= cell < s + (1 << h)]
-            a, b = fine[many]
             for (start, height), skipped in zip(found, dense, strict=True):
                 if not start <= cell < start + (1 << height):
                     # Nothing below this leaf depends on the record.
@@ -163,7 +160,7 @@ def test_both_walks_and_the_dense_block_rule_lose_at_most_their_share_on_every_p
             for second in trees(height):
                 pairs += 1
                 more = a.tree(second, start, height) - b.tree(second, start, height)
-                worst = max(worst, abs(loss + more) / float(coarse_loss + fine_losses[many]))
+                worst = max(worst, abs(loss + more) / float(coarse_loss + fine_loss))
     assert worst <= 1 + 1e-12
     assert worst_dense <= 1 + 1e-12
     assert worst > 0.5
@@ -247,10 +244,9 @@ def test_options_that_make_no_sense_are_refused_before_anything_runs(wrong):
 
 
 def test_shares_are_read_as_they_are_written():
-    assert Walk(coarse_share=0.07, fine_share="15/100") == Walk()
+    assert Walk(coarse_share=0.07, fine_share="10/100") == Walk()
 
 
 def test_the_certified_loss_is_within_the_shares():
     for epsilon in (Fraction(1, 100), Fraction(1, 2), Fraction(100)):
-        coarse, few, many = Walk().losses(epsilon)
-        assert walks.loss(epsilon, Walk()) <= coarse + max(few, many)
+        assert walks.loss(epsilon, Walk()) <= sum(Walk().losses(epsilon))

@@ -31,8 +31,7 @@ class Walk:
 
     Attributes:
         coarse_share: Share of epsilon for the first walk.
-        fine_share: Share for the second one, where the first found fewer than ``many`` leaves.
-        fine_share_many: Share for the second one otherwise.
+        fine_share: Share for the second one.
         least: How often a node splits for no reason at all.
         coarse_theta: Evidence, in steps, that the first walk wants before it splits with even odds.
         fine_theta: Likewise for the second walk.
@@ -42,8 +41,7 @@ class Walk:
     """
 
     coarse_share: Fraction = Fraction(7, 100)
-    fine_share: Fraction = Fraction(15, 100)
-    fine_share_many: Fraction = Fraction(10, 100)
+    fine_share: Fraction = Fraction(10, 100)
     least: float = 0.15
     coarse_theta: float = -0.7
     fine_theta: float = 0.3
@@ -52,16 +50,16 @@ class Walk:
     dense: int = 8
 
     def __post_init__(self) -> None:
-        for name in ("coarse_share", "fine_share", "fine_share_many"):
+        for name in ("coarse_share", "fine_share"):
             object.__setattr__(self, name, budget.share(getattr(self, name), name))
         for name in ("many", "block", "dense"):
             object.__setattr__(self, name, _whole_number(getattr(self, name), name))
         for name in ("least", "coarse_theta", "fine_theta"):
             object.__setattr__(self, name, _finite(getattr(self, name), name))
-        if self.coarse_share + max(self.fine_share, self.fine_share_many) > MOST_FOR_BOTH:
+        if self.coarse_share + self.fine_share > MOST_FOR_BOTH:
             raise OptionError(
                 f"The walk's shares must leave at least {float(1 - MOST_FOR_BOTH)} for measuring.",
-                "the defaults spend 7% and then 10% or 15%.",
+                "the defaults spend 7% and then 10%.",
             )
         if not 0 < self.least < 0.5:
             raise OptionError(f"least={self.least} is no such probability.", "pass a number in (0, 1/2).")
@@ -72,21 +70,14 @@ class Walk:
         """Choose buckets by both walks."""
         return two_phase(exposed, size, epsilon, self, source)
 
-    def losses(self, epsilon: Fraction) -> tuple[Fraction, Fraction, Fraction]:
-        """What the first walk and the second one, with few and with many leaves, may lose."""
-        coarse, few, many = (
-            min(share * epsilon, LARGEST_LOSS) for share in (self.coarse_share, self.fine_share, self.fine_share_many)
-        )
-        return coarse, few, many
+    def losses(self, epsilon: Fraction) -> tuple[Fraction, Fraction]:
+        """What the first and the second walk may lose."""
+        return min(self.coarse_share * epsilon, LARGEST_LOSS), min(self.fine_share * epsilon, LARGEST_LOSS)
 
-    def tables(self, epsilon: Fraction) -> tuple[SplitTable, SplitTable, SplitTable]:
+    def tables(self, epsilon: Fraction) -> tuple[SplitTable, SplitTable]:
         """The split tables that go with ``losses``, each certified."""
-        coarse, few, many = self.losses(epsilon)
-        return (
-            split_table(coarse, self.least, self.coarse_theta),
-            split_table(few, self.least, self.fine_theta),
-            split_table(many, self.least, self.fine_theta),
-        )
+        coarse, fine = self.losses(epsilon)
+        return split_table(coarse, self.least, self.coarse_theta), split_table(fine, self.least, self.fine_theta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,32 +161,27 @@ def dense_leaves(leaves: Nodes, options: Walk) -> BoolArray:
 
 def two_phase(exposed: Occupied, size: int, epsilon: Fraction, options: Walk, source: Source) -> Partition:
     """Choose buckets; a record loses ``Partition.spent``, or ``spent_least`` where its bucket is spared."""
-    coarse_loss, *fine_losses = options.losses(epsilon)
-    coarse_table, *fine_tables = options.tables(epsilon)
+    coarse_loss, fine_loss = options.losses(epsilon)
+    coarse_table, fine_table = options.tables(epsilon)
     coarse = walk(exposed, size, whole(size), coarse_table, source)
-    many = len(coarse.start) >= options.many
     dense = dense_leaves(coarse, options)
-    fine = walk(exposed, size, coarse.where(~dense).at_root(), fine_tables[many], source)
+    fine = walk(exposed, size, coarse.where(~dense).at_root(), fine_table, source)
     spared = coarse.where(dense)
     cells = _every_cell(spared.start, spared.stop(size))
     start = np.concatenate((fine.start, cells))
     order = np.argsort(start, kind="stable")
     return Partition(
         bounds=frozen(np.append(start[order], size)),
-        spent=coarse_loss + fine_losses[many],
-        spent_least=coarse_loss if dense.any() else coarse_loss + fine_losses[many],
+        spent=coarse_loss + fine_loss,
+        spent_least=coarse_loss if dense.any() else coarse_loss + fine_loss,
         spared=frozen(np.concatenate((np.zeros(len(fine.start), bool), np.ones(len(cells), bool)))[order]),
-        stops=StopRule(
-            fine_tables[many],
-            frozen(np.concatenate((fine.depth, np.zeros(len(cells), np.int64)))[order]),
-        ),
+        stops=StopRule(fine_table, frozen(np.concatenate((fine.depth, np.zeros(len(cells), np.int64)))[order])),
     )
 
 
 def loss(epsilon: Fraction, options: Walk) -> Fraction:
     """The most that any record loses to both walks, from the certified tables; at most its share."""
-    coarse, few, many = options.tables(epsilon)
-    return Fraction(coarse.loss) + Fraction(max(few.loss, many.loss))
+    return sum((Fraction(table.loss) for table in options.tables(epsilon)), Fraction(0))
 
 
 def _trimmed(start: IntArray, height: IntArray, size: int) -> IntArray:
