@@ -3,10 +3,16 @@
 Mean L1 error per query on 2,000 uniform intervals, beside what the research code measured where a file of reference
 errors is at hand, and the median time of a run. The research code is not private in several places (the proof files say
 where); its figures are facts to compare with.
+
+Examples:
+  python -m benchmarks.rivals                                    all but the slowest
+  python -m benchmarks.rivals efpa --set share=1/2 --set weights=equal --set cells=False
+  python -m benchmarks.rivals mwem --set rounds=100 --against "MWEM(T=100)"
 """
 
 import argparse
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -31,54 +37,90 @@ REFERENCE = {
 """What the research code calls them."""
 
 SLOW = {"dawa-2014-all"}
+COLUMNS = ("mechanism", "error · ε", "geometric mean of ratios", "ratio of means", "largest ratio", "seconds")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One histogram and epsilon: our error, the research code's if known, and the seconds of a run."""
+
+    epsilon: float
+    error: float
+    theirs: float | None
+    seconds: float
 
 
 def measured(
-    name: str, counts: NDArray[np.int64], epsilon: str, workloads: int, trials: int, first_seed: int
+    name: str,
+    counts: NDArray[np.int64],
+    epsilon: str,
+    workloads: int,
+    trials: int,
+    first_seed: int,
+    options: dict[str, object],
 ) -> tuple[float, float]:
     """Mean absolute error per query, and the median seconds of a run."""
     errors, seconds = [], []
-    for seed in range(workloads):
-        workload = dawa.workloads.uniform(len(counts), 2000, seed=seed)
+    for number in range(workloads):
+        workload = dawa.workloads.uniform(len(counts), 2000, seed=number)
         truth = workload.answers(counts)
         for trial in range(trials):
+            seed = first_seed + 1000 * number + trial
             begin = time.perf_counter()
-            chosen = first_seed + 1000 * seed + trial
-            found = dawa.estimate(counts, workload, epsilon=epsilon, mechanism=name, seed=chosen)
+            found = dawa.estimate(counts, workload, epsilon=epsilon, mechanism=name, seed=seed, **options)
             seconds.append(time.perf_counter() - begin)
             errors.append(np.abs(found.answer(workload) - truth).mean())
     return float(np.mean(errors)), float(np.median(seconds))
 
 
+def row(name: str, cases: list[Case]) -> list[str]:
+    """One line of the table."""
+    known = [(case.error, case.theirs) for case in cases if case.theirs]
+    compared = ["", "", ""]
+    if known:
+        ratios = [ours / theirs for ours, theirs in known]
+        means = sum(ours for ours, _ in known) / sum(theirs for _, theirs in known)
+        compared = [f"{geometric_mean(ratios):.2f}", f"{means:.2f}", f"{max(ratios):.2f}"]
+    scaled = geometric_mean([case.error * case.epsilon for case in cases])
+    return [name, f"{scaled:,.1f}", *compared, f"{np.median([case.seconds for case in cases]):.3f}"]
+
+
+def option(text: str) -> tuple[str, object]:
+    """``name=value`` as an option of a mechanism: whole numbers and truth values are read as such."""
+    name, _, value = text.partition("=")
+    known: dict[str, object] = {"True": True, "False": False, "None": None}
+    return name, known[value] if value in known else int(value) if value.isdigit() else value
+
+
 def main() -> None:
-    """Print one line per mechanism."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Print one line per mechanism, as a Markdown table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mechanisms", nargs="*", help="names (default: all but the slowest)")
+    parser.add_argument("--set", type=option, action="append", default=[], metavar="NAME=VALUE", help="an option")
+    parser.add_argument("--against", help="the reference to compare with (default: of the same name)")
     parser.add_argument("--workloads", type=int, default=5)
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--reference", type=Path, default=data.DEFAULT_REFERENCE)
-    parser.add_argument("mechanisms", nargs="*", help="names (default: all but the slowest)")
     chosen = parser.parse_args()
     names = chosen.mechanisms or [name for name in dawa.mechanisms.names() if name not in SLOW]
     kind, histograms = data.one_dimensional()
     reference = data.reference_errors(chosen.reference)
-    print(
-        f"Every mechanism on {kind} data: geometric means over {len(histograms)} datasets and {len(EPSILONS)} epsilons"
-    )
-    print(f"{'mechanism':20} {'error·epsilon':>13} {'/ research code':>15} {'largest':>8} {'seconds':>8}")
+    options = dict(chosen.set)
+    print(f"On {kind} data, {len(histograms)} histograms; options: {options or 'the defaults'}\n")
+    print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
     for name in names:
-        scaled, ratios, seconds = [], [], []
-        dawa.estimate(np.ones(64, np.int64), epsilon=1, mechanism=name)
+        dawa.estimate(np.ones(64, np.int64), epsilon=1, mechanism=name, **options)
+        cases = []
         for number, (dataset, counts) in enumerate(histograms.items()):
             for epsilon in EPSILONS:
-                seed = 10_000 * number
-                error, duration = measured(name, counts, epsilon, chosen.workloads, chosen.trials, seed)
-                scaled.append(error * float(epsilon))
-                seconds.append(duration)
-                theirs = reference.get((REFERENCE.get(name, ""), dataset, epsilon))
-                if theirs:
-                    ratios.append(error / theirs)
-        compared = f"{geometric_mean(ratios):15.3f} {max(ratios):8.2f}" if ratios else f"{'-':>15} {'-':>8}"
-        print(f"{name:20} {geometric_mean(scaled):13.2f} {compared} {np.median(seconds):8.3f}", flush=True)
+                theirs = reference.get((chosen.against or REFERENCE.get(name, ""), dataset, epsilon))
+                if chosen.against and theirs is None:
+                    continue
+                error, seconds = measured(
+                    name, counts, epsilon, chosen.workloads, chosen.trials, 10_000 * number, options
+                )
+                cases.append(Case(float(epsilon), error, theirs, seconds))
+        print(f"| {' | '.join(row(f'`{name}`', cases))} |", flush=True)
 
 
 if __name__ == "__main__":
