@@ -155,7 +155,11 @@ def ratios(first, lo, hi, weight, omega, differences, budget, t, offset, shared)
 
 @njit(cache=True)
 def integer_weights(chosen, allowance, t, offset):
-    """Whole weights from ρ, top down: floors for the inner nodes, what is left for the leaves, at least 1 each."""
+    """Whole weights from ρ, top down: floors for the inner nodes, what is left for the leaves.
+
+    A leaf keeps at least a thousandth of its allowance: nearly none would cost digits in every difference of large
+    variances, and would leave a bucket unknown to queries that the workload does not hold.
+    """
     levels = len(offset) - 1
     weights = np.zeros(offset[-1], np.int64)
     poorest = np.empty(offset[-1], np.int64)
@@ -179,7 +183,8 @@ def integer_weights(chosen, allowance, t, offset):
                 weights[node] = allowance[i] - used[node]
             else:
                 share = scale[node] * chosen[node] / (1 + chosen[node])
-                weights[node] = max(min(int(share * poorest[node]), poorest[node] - used[node] - 1), 0)
+                reserve = max(poorest[node] // 1024, 1)
+                weights[node] = max(min(int(share * poorest[node]), poorest[node] - used[node] - reserve), 0)
     return weights
 
 
