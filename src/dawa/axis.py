@@ -123,7 +123,7 @@ class Axis:
             raise AxisError(f"The column {self.column!r} cannot be read.", "pass one number per record.") from None
         if array.ndim != 1 or array.dtype.kind not in "iuf":
             raise AxisError(
-                f"The column {self.column!r} holds {array.dtype} of shape {array.shape}; numbers were expected.",
+                f"The column {self.column!r} is no column of numbers.",
                 "convert the column to numbers first.",
             )
         if array.dtype.kind == "f":

@@ -91,7 +91,7 @@ class Counts:
 def _whole_numbers(array: NDArray[np.generic]) -> IntArray:
     """An int64 copy, or an error that names no cell and no value."""
     if array.dtype.kind not in "iufb":
-        raise CountsError(f"The counts have type {array.dtype}; whole numbers were expected.", HINT)
+        raise CountsError("The counts are not numbers.", HINT)
     numbers: NDArray[np.float64] = array  # type: ignore[assignment]  # any of the four kinds compares alike
     if array.dtype.kind == "f":
         if not np.isfinite(numbers).all():
