@@ -17,7 +17,8 @@ SURE = 1e-6
 
 def release(cells, seed, epsilon=0.5, **options):
     table = {"x": np.repeat(np.arange(len(cells)), cells)}
-    options = {"effort": "fast", **options}
+    if options.get("strategy", "best") == "best" and options.get("mechanism", "dawa") == "dawa":
+        options = {"effort": "fast", **options}
     return dawa.release(table, dawa.Axis("x", 0, len(cells)), epsilon=epsilon, seed=seed, **options)
 
 

@@ -78,6 +78,8 @@ PUBLIC = {
     "effort unknown": (OptionError, {"effort": "heroic"}),
     "effort a list": (OptionError, {"effort": ["best"]}),
     "effort a number": (OptionError, {"effort": 3}),
+    "effort without a search": (OptionError, {"effort": "fast", "strategy": "greedy"}),
+    "branching without a tree": (OptionError, {"branching": 4, "strategy": "leaves"}),
     "branching 1": (OptionError, {"branching": 1}),
     "branching fractional": (OptionError, {"branching": 2.5}),
     "branching text": (OptionError, {"branching": "two"}),

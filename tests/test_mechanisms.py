@@ -123,3 +123,15 @@ def test_unknown_mechanisms_are_refused(name):
 def test_unknown_options_are_refused(option):
     with pytest.raises(OptionError, match=r"Hint: its options are partition"):
         mechanisms.configured("dawa", {option: 1})
+
+
+@pytest.mark.parametrize("cells", [[5], [0] * 6, [3, 90, 91, 0, 7]])
+@pytest.mark.parametrize(("name", "atol", "seed"), [("php", 1, 0), ("structure-first", 0.5, 0), ("privtree", None, 3)])
+def test_partitions_of_the_rivals_run_from_counts_to_estimate(name, atol, seed, cells):
+    """With next to no noise: cell by cell, or in all where the tree may leave several cells together."""
+    est = dawa.estimate(cells, epsilon=10**4, mechanism=name, seed=seed)
+    assert est.split["partition"] + est.split["measure"] == 10**4
+    if atol is None:
+        assert est.cells.sum() == pytest.approx(sum(cells), abs=0.5)
+    else:
+        np.testing.assert_allclose(est.cells, cells, atol=atol)

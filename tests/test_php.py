@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dawa import kernels, workloads
+from dawa import kernels
 from dawa.counts import Counts
 from dawa.errors import BudgetError, OptionError
 from dawa.mechanisms import php as mechanism
@@ -200,12 +200,3 @@ def test_the_mechanism_measures_buckets_alone():
     assert mechanism.MECHANISM.defaults.partition == Php()
     assert mechanism.MECHANISM.defaults.strategy == "leaves"
     assert mechanism.MECHANISM.summary.endswith(".")
-
-
-@pytest.mark.parametrize("cells", [[5], [0] * 6, [3, 90, 91, 0, 7]])
-def test_the_mechanism_runs_from_counts_to_estimate(cells):
-    options = mechanism.MECHANISM.defaults
-    workload = workloads.all_ranges(len(cells))
-    est = mechanism.MECHANISM.run(Counts.of(cells), workload, Fraction(10**4), options, Seeded(0))
-    assert est.split["partition"] + est.split["measure"] == 10**4
-    np.testing.assert_allclose(est.cells, cells, atol=1)

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dawa import workloads
 from dawa.counts import Counts, Occupied
 from dawa.errors import BudgetError
 from dawa.mechanisms import privtree as mechanism
@@ -152,12 +151,3 @@ def test_the_mechanism_measures_buckets_alone():
     assert mechanism.MECHANISM.defaults.partition == PrivTree()
     assert mechanism.MECHANISM.defaults.strategy == "leaves"
     assert mechanism.MECHANISM.summary.endswith(".")
-
-
-@pytest.mark.parametrize("cells", [[5], [0] * 6, [3, 90, 91, 0, 7]])
-def test_the_mechanism_runs_from_counts_to_estimate(cells):
-    options = mechanism.MECHANISM.defaults
-    workload = workloads.all_ranges(len(cells))
-    est = mechanism.MECHANISM.run(Counts.of(cells), workload, Fraction(10**4), options, Seeded(3))
-    assert est.split["partition"] + est.split["measure"] == 10**4
-    assert est.cells.sum() == pytest.approx(sum(cells), abs=0.5)

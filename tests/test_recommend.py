@@ -30,7 +30,7 @@ def partition_of(name, n):
 def strategy_of(name, n, allowance):
     buckets, (_, options) = partition_of(name, n), mechanisms.configured(name, {})
     queries, allowed = every_range(len(buckets)), np.full(len(buckets), allowance)
-    return choose.choose(queries, allowed, options.strategy, options.effort, options.branching)
+    return choose.choose(queries, allowed, options.strategy, options.effort or "best", options.branching)
 
 
 # --- the rivals are private -----------------------------------------------------------------------------------------

@@ -214,6 +214,16 @@ def test_children_partition_their_parent_in_a_ragged_domain():
         assert sorted(seen) == list(range(size))
 
 
+def test_a_block_is_dense_from_so_many_leaves_on_if_there_are_many_in_all():
+    """Blocks of four cells: four leaves, two leaves, one leaf, and half of a leaf that is wider than a block."""
+    start, height = np.array([0, 1, 2, 3, 4, 6, 8, 16]), np.array([0, 0, 0, 0, 1, 1, 2, 3])
+    leaves_found = Nodes(start, height, np.zeros(8, np.int64))
+    for dense, expected in ((5, []), (4, [0, 1, 2, 3]), (3, [0, 1, 2, 3]), (2, [0, 1, 2, 3, 4, 6]), (1, start[:7])):
+        options = Walk(many=8, block=4, dense=dense)
+        assert start[walks.dense_leaves(leaves_found, options)].tolist() == list(expected)
+    assert not walks.dense_leaves(leaves_found, Walk(many=9, block=4, dense=1)).any()
+
+
 def test_flat_data_stays_whole_and_rough_data_splits():
     flat = two_phase(Counts.of([7] * 1024).exposed, 1024, Fraction(1), Walk(), Seeded(0))
     rough = two_phase(Counts.of([0, 900] * 512).exposed, 1024, Fraction(1), Walk(), Seeded(0))

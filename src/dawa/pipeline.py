@@ -16,8 +16,8 @@ from dawa.counts import Counts
 from dawa.errors import AxisError, OptionError, WorkloadError
 from dawa.estimates import Estimate
 from dawa.noise.source import source_for
-from dawa.privacy import PrivacyStatement
 from dawa.releases import Release
+from dawa.statement import PrivacyStatement
 from dawa.version import __version__
 from dawa.workload import Workload
 from dawa.workloads import all_ranges

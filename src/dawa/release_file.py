@@ -15,7 +15,7 @@ from dawa.estimates import Estimate
 from dawa.partition.buckets import Partition, StopRule
 from dawa.partition.fixed import given
 from dawa.partition.split import split_table
-from dawa.privacy import PrivacyStatement
+from dawa.statement import PrivacyStatement
 from dawa.strategy.hats import HatStrategy
 from dawa.strategy.rows import RESOLUTION, Strategy
 from dawa.strategy.tree import TreeStrategy

@@ -16,7 +16,7 @@ from dawa.arrays import FloatArray
 from dawa.axis import Axis
 from dawa.errors import OptionError, ReleaseError
 from dawa.estimates import Estimate
-from dawa.privacy import PrivacyStatement
+from dawa.statement import PrivacyStatement
 from dawa.workload import coordinates
 
 

@@ -93,4 +93,4 @@ def _shown(value: Fraction) -> str:
 def _named(options: dict[str, Any]) -> str:
     """Options in a line: names of methods, without the numbers inside, which the file holds."""
     shown = {name: value.get("method", value) if isinstance(value, dict) else value for name, value in options.items()}
-    return ", ".join(f"{name}: {'by rule' if value is None else value}" for name, value in shown.items())
+    return ", ".join(f"{name}: {value}" for name, value in shown.items() if value is not None)

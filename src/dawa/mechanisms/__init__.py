@@ -20,21 +20,17 @@ _REGISTRY: dict[str, Mechanism] = {
         "The paper's Algorithm 1 as proven (lengths that are powers of two), then the greedy tree.",
         partition="noisy-cost",
         strategy="greedy",
-        branching=2,
     ),
     "dawa-2014-all": as_published(
         "The paper's Algorithm 1 as proven, over intervals of all lengths, then the greedy tree.",
         partition=NoisyCost(lengths="all"),
         strategy="greedy",
-        branching=2,
     ),
-    "greedy-h": as_published("No partition; the greedy tree.", partition="none", strategy="greedy", branching=2),
+    "greedy-h": as_published("No partition; the greedy tree.", partition="none", strategy="greedy"),
     "partition-laplace": as_published("Two-phase tree walk, then noise on every bucket alone.", strategy="leaves"),
-    "partition-uniform": as_published(
-        "Two-phase tree walk, then a tree with equal weights.", strategy="uniform", branching=2
-    ),
+    "partition-uniform": as_published("Two-phase tree walk, then a tree with equal weights.", strategy="uniform"),
     "partition-geometric": as_published(
-        "Two-phase tree walk, then a tree with geometric weights.", strategy="geometric", branching=2
+        "Two-phase tree walk, then a tree with geometric weights.", strategy="geometric"
     ),
     "identity": as_published("Noise on every cell alone: the baseline.", partition="none", strategy="leaves"),
     "privelet": privelet.MECHANISM,

@@ -20,5 +20,4 @@ MECHANISM = as_published(
     "A binary tree with the same noise on every level, made consistent (Hay et al. 2010).",
     partition="none",
     strategy="uniform",
-    branching=2,
 )

@@ -33,24 +33,32 @@ class TwoStage:
             ``"one"`` takes them all together), a method with options of its own (``dawa.partition.Walk(...)``), or
             public bucket bounds.
         strategy: What to measure: ``"best"``, or one of ``dawa.strategy.choose.NAMES``.
-        effort: ``"best"`` searches for a strategy for about a second, ``"fast"`` does not.
-        branching: Children per node of a tree strategy; None tries several.
+        effort: For strategies that are searched for: ``"best"``, which None stands for, takes about a second;
+            ``"fast"`` takes what needs no search.
+        branching: For trees: children per node; None takes what suits.
         merge: Whether buckets that no query of the workload tells apart are measured as one.
         postprocess: ``"nonnegative"``, ``"rounded"`` (non-negative and whole), or ``"none"`` (unbiased).
     """
 
     partition: Any = Walk()  # noqa: RUF009  frozen
     strategy: str = "best"
-    effort: stage_two.Effort = "best"
+    effort: stage_two.Effort | None = None
     branching: int | None = None
     merge: bool = True
     postprocess: infer.PostProcess = "nonnegative"
 
     def __post_init__(self) -> None:
-        for name in ("strategy", "effort", "postprocess"):
-            if not isinstance(getattr(self, name), str):
-                raise OptionError(f"{name}={getattr(self, name)!r} is no name.", "pass a name, in quotes.")
-        stage_two.check(self.strategy, self.effort, self.branching)
+        effort = "best" if self.effort is None else self.effort
+        for name, value in (("strategy", self.strategy), ("effort", effort), ("postprocess", self.postprocess)):
+            if not isinstance(value, str):
+                raise OptionError(f"{name}={value!r} is no name.", "pass a name, in quotes.")
+        stage_two.check(self.strategy, effort, self.branching)
+        for name, takers in (("effort", stage_two.SEARCHED), ("branching", stage_two.TREES)):
+            if getattr(self, name) is not None and self.strategy not in takers:
+                raise OptionError(
+                    f"{name}={getattr(self, name)!r} would change nothing with the strategy {self.strategy!r}.",
+                    f"pass {name}=None, or one of the strategies {', '.join(takers)}.",
+                )
         infer.check(self.postprocess)
         if not isinstance(self.merge, (bool, np.bool_)):
             raise OptionError(f"merge={self.merge!r} is neither yes nor no.", "pass True or False.")
@@ -81,7 +89,7 @@ def run(counts: Counts, workload: Workload, epsilon: Fraction, options: TwoStage
         workload.on_buckets(buckets.bounds),
         buckets.allowance(epsilon, RESOLUTION),
         options.strategy,
-        options.effort,
+        options.effort or "best",
         options.branching,
     )
     measured = measure.measure(counts, buckets, strategy, epsilon, source)
@@ -107,8 +115,14 @@ def _split(buckets: Partition, epsilon: Fraction) -> dict[str, Fraction]:
 
 def _plain(options: TwoStage) -> dict[str, Any]:
     """Options as JSON can hold them."""
-    values = {name: getattr(options, name) for name in ("strategy", "effort", "branching", "merge", "postprocess")}
-    return {"partition": _plain_partition(options.partition), **values}
+    return {
+        "partition": _plain_partition(options.partition),
+        "strategy": options.strategy,
+        "effort": options.effort or ("best" if options.strategy in stage_two.SEARCHED else None),
+        "branching": options.branching,
+        "merge": options.merge,
+        "postprocess": options.postprocess,
+    }
 
 
 def _plain_partition(partition: object) -> Any:  # noqa: ANN401  JSON

@@ -17,6 +17,12 @@ Effort = Literal["best", "fast"]
 
 NAMES = ("best", "greedy", "uniform", "geometric", "leaves", "levels", "hats", "hb", "wavelet")
 
+SEARCHED = ("best", "hats")
+"""Strategies for which effort makes a difference."""
+
+TREES = ("best", "greedy", "uniform", "geometric", "levels", "hb")
+"""Strategies for which branching makes a difference."""
+
 BRANCHINGS = (2, 4, 8, 16)
 SMALL, LARGE = 512, 2**14
 """Up to so many buckets, every tree, or at least the flattest, is cheap enough to optimise level by level."""
