@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 DEFAULT_FOLDER = Path(__file__).parents[2] / "shared" / "datasets"
 DEFAULT_REFERENCE = DEFAULT_FOLDER.parent / "reference" / "peers-1d.csv"
+REFERENCE_2D = DEFAULT_REFERENCE.with_name("peers-2d.csv")
 
 
 def folder() -> Path:
@@ -36,6 +37,26 @@ def generated(n: int = 4096) -> dict[str, NDArray[np.int64]]:
         "steps": rng.poisson(np.repeat(rng.integers(0, 60, 32), n // 32)),
         "rough": rng.poisson(rng.gamma(0.3, 300, n)),
     }
+
+
+def two_dimensional() -> tuple[str, dict[str, NDArray[np.int64]]]:
+    """What kind of data this is, and the maps by name."""
+    files = sorted((folder() / "2d").glob("*.npy"))
+    if files:
+        return "real", {file.stem: np.load(file).astype(np.int64) for file in files}
+    return "generated (set DAWA_DATA to a folder with 2d/*.npy for the real ones)", generated_maps()
+
+
+def generated_maps(side: int = 256) -> dict[str, NDArray[np.int64]]:
+    """Maps from sparse to full: a few towns, streets between them, a smooth landscape."""
+    rng = np.random.default_rng(2014)
+    y, x = np.mgrid[:side, :side]
+    towns = np.zeros((side, side))
+    for cy, cx, size in zip(*rng.integers(0, side, (2, 40)), rng.gamma(0.5, 400, 40), strict=True):
+        towns += size * np.exp(-((y - cy) ** 2 + (x - cx) ** 2) / (2 * rng.uniform(1, 8) ** 2))
+    streets = np.where((y % 32 == 5) | (x % 24 == 7), rng.gamma(1, 20, (side, side)), 0)
+    slope = 30 * np.exp(-(x + y) / side)
+    return {"towns": rng.poisson(towns), "streets": rng.poisson(streets), "slope": rng.poisson(slope)}
 
 
 def reference_errors(path: Path) -> dict[tuple[str, str, str], float]:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dawa import workloads
 from dawa.partition.buckets import Partition, StopRule
 from dawa.partition.split import split_table
 from dawa.workload import Workload
@@ -66,7 +67,7 @@ def asked(draw):
 @given(asked(), st.integers(0, 2**32))
 def test_merging_changes_no_answer_whatever_the_totals(case, seed):
     _, partition, workload = case
-    merged = partition.merged(workload.cuts())
+    merged = partition.merged(workload)
     assert set(merged.bounds.tolist()) <= set(partition.bounds.tolist())
     assert merged.bounds[[0, -1]].tolist() == partition.bounds[[0, -1]].tolist()
     totals = np.random.default_rng(seed).normal(0, 100, len(partition))
@@ -81,7 +82,7 @@ def test_merging_changes_no_answer_whatever_the_totals(case, seed):
 def test_merging_drops_every_bound_that_nothing_needs(case):
     """A bound goes if and only if no query tells its two buckets apart, and both have paid alike."""
     _, partition, workload = case
-    merged = partition.merged(workload.cuts())
+    merged = partition.merged(workload)
     matrix = workload.on_buckets(partition.bounds).dense()
     cuts, kept = set(workload.cuts().tolist()), set(merged.bounds.tolist())
     for b, bound in enumerate(partition.bounds[1:-1].tolist()):
@@ -96,7 +97,7 @@ def test_merging_drops_every_bound_that_nothing_needs(case):
 @given(asked())
 def test_merging_carries_payments_and_stops_along(case):
     epsilon, partition, workload = case
-    merged = partition.merged(workload.cuts())
+    merged = partition.merged(workload)
     assert (merged.spent, merged.spent_least) == (partition.spent, partition.spent_least)
     assert len(merged.spared) == len(merged.stops.depth) == len(merged)
     for b in range(len(merged)):
@@ -111,8 +112,9 @@ def test_merging_carries_payments_and_stops_along(case):
 @given(partitions())
 def test_nothing_is_merged_where_everything_is_asked(case):
     _, partition = case
-    assert partition.merged(None) is partition
-    assert partition.merged(np.arange(1, partition.bounds[-1])) is partition
+    every_cell = workloads.identity(int(partition.bounds[-1]))
+    assert partition.merged(every_cell) is partition
+    assert partition.merged(every_cell.enumerated()) is partition
 
 
 # --- stops ----------------------------------------------------------------------------------------------------------

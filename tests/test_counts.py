@@ -1,14 +1,17 @@
 """Counts are checked once, keep every record, and show none."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dawa.counts import MOST_RECORDS, Counts
 from dawa.errors import CountsError
+from dawa.order import Order
+from grids import random_map, random_shape
 
 cells = st.lists(st.one_of(st.just(0), st.integers(0, 9), st.integers(0, 2**40)), min_size=1, max_size=30)
 
@@ -70,7 +73,7 @@ def test_neither_repr_nor_str_nor_a_comparison_shows_a_count():
         np.array([2**63, 2**63], np.uint64),
         [2**70, 777_777],
         [],
-        [[777_777, 1]],
+        [[[[[777_777, 1]]]]],
         5,
         "777777",
         ["777777", "1"],
@@ -86,3 +89,78 @@ def test_what_is_no_count_is_refused_without_naming_it(wrong):
         Counts.of(wrong)
     assert "777" not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+# --- several axes ---------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 2**32))
+def test_on_maps_every_record_keeps_its_cell(seed):
+    rng = np.random.default_rng(seed)
+    shape = random_shape(rng, axes=(1, 2, 3, 4))
+    numbers = random_map(rng, shape)
+    counts = Counts.of(numbers)
+    assert (counts.shape, counts.size) == (shape, numbers.size)
+    assert counts.exposed.grid(shape).tolist() == numbers.tolist()
+    line = numbers.ravel()[Order(shape).flat()]
+    assert counts.exposed.dense(counts.size).tolist() == line.tolist()
+    assert (np.diff(counts.exposed.cells) > 0).all()
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 2**32))
+def test_occupied_cells_alone_make_the_same_counts(seed):
+    rng = np.random.default_rng(seed)
+    shape = random_shape(rng, axes=(1, 2, 3, 4))
+    numbers = random_map(rng, shape)
+    occupied = rng.permutation(np.flatnonzero(numbers))
+    sparse, dense = Counts.sparse(shape, occupied, numbers.ravel()[occupied]), Counts.of(numbers)
+    assert sparse.shape == dense.shape
+    assert sparse.exposed.cells.tolist() == dense.exposed.cells.tolist()
+    assert sparse.exposed.counts.tolist() == dense.exposed.counts.tolist()
+    assert sparse.exposed.cells.dtype == sparse.exposed.counts.dtype == np.int64
+
+
+@pytest.mark.parametrize("shape", [(2**62,), (2**31, 2**31), (2**20, 2**21 - 1, 999_999), (2**15 - 1,) * 4])
+def test_occupied_cells_of_huge_domains_are_welcome(shape):
+    rng, size = np.random.default_rng(0), math.prod(shape)
+    cells = np.unique(np.concatenate(([0, size - 1], rng.integers(0, size, 1000))))
+    held = rng.integers(1, 9, len(cells))
+    counts = Counts.sparse(shape, cells, held)
+    assert counts.size == size
+    assert int(counts.exposed.counts.sum()) == held.sum()
+    found = np.ravel_multi_index(Order(shape).cells(counts.exposed.cells).T, shape)
+    assert dict(zip(found.tolist(), counts.exposed.counts.tolist(), strict=True)) == dict(
+        zip(cells.tolist(), held.tolist(), strict=True)
+    )
+
+
+def test_an_empty_table_has_counts_too():
+    none = np.zeros(0, np.int64)
+    assert Counts.sparse((4, 5), none, none).exposed.grid((4, 5)).tolist() == [[0] * 5] * 4
+    assert repr(Counts.sparse((4, 5), none, none)) == "Counts(4 × 5 cells)"
+
+
+@pytest.mark.parametrize(
+    ("shape", "cells", "counts"),
+    [
+        ((2**31, 2**32), [0], [777_777]),
+        ((2,) * 5, [0], [777_777]),
+        ((4, 5), [20], [777_777]),
+        ((4, 5), [-1], [777_777]),
+        ((4,), [4], [777_777]),
+        ((4, 5), [7, 7], [777_777, 1]),
+        ((4,), [1, 1], [777_777, 1]),
+        ((4, 5), [7, 8], [777_777, 0]),
+        ((4, 5), [7, 8], [777_777]),
+        ((4, 5), [7], [-777_777]),
+        ((4, 5), [7], [777_777.5]),
+        ((4, 5), [7, 8], [2**45, 777_777]),
+    ],
+    ids=str,
+)
+def test_occupied_cells_that_make_no_counts_are_refused_without_naming_them(shape, cells, counts):
+    with pytest.raises(CountsError, match="Hint:") as caught:
+        Counts.sparse(shape, np.array(cells), np.array(counts))
+    assert "777" not in str(caught.value)

@@ -9,6 +9,7 @@ from scipy import stats
 
 import dawa
 from dawa import workloads
+from dawa.bucket_queries import BucketQueries
 from dawa.errors import WorkloadError
 from dawa.strategy import choose
 
@@ -60,7 +61,7 @@ def test_bucket_totals_are_unbiased_where_the_data_chose_the_buckets():
         k = len(est.buckets)
         lo, hi = np.array([0.0, 0, k // 2]), np.array([k, 1.0, k])
         truth = before[est.buckets.bounds[hi.astype(int)]] - before[est.buckets.bounds[lo.astype(int)]]
-        errors = est.range_totals(lo, hi, unbiased=True) - truth
+        errors = est.totals_of(BucketQueries.of_runs(k, lo, hi), unbiased=True) - truth
         standard.append(errors / np.sqrt(est.range_variances(lo, hi)))
     standard = np.array(standard)
     assert (np.abs(standard.mean(axis=0)) <= 5 / math.sqrt(draws)).all()

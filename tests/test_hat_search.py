@@ -5,9 +5,9 @@ import pytest
 import scipy
 
 from dawa import workloads
+from dawa.bucket_queries import BucketQueries
 from dawa.strategy import hat_search, hats
 from dawa.strategy.rows import RESOLUTION
-from dawa.workload import BucketQueries
 
 
 def on_cells(workload):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from dawa import kernels, workloads
+from dawa.bucket_queries import BucketQueries
 from dawa.errors import ReleaseError
 from dawa.strategy import hats
 from dawa.strategy.hats import HatStrategy, IntervalRows, QuerySums
 from dawa.strategy.rows import RESOLUTION
-from dawa.workload import BucketQueries
 
 SEEDS = range(25)
 

@@ -13,13 +13,16 @@ totals = st.lists(numbers, min_size=1, max_size=40).map(np.array)
 
 
 def clipped(values, kept):
-    """The same by recursion on the tree whose left halves are as large as they can be: the obvious twin."""
+    """The same by recursion on the tree whose left halves are as large as they can be: the obvious twin.
+
+    Both halves take half of what their sum has changed by, as far as they can.
+    """
     if len(values) == 1:
         return [kept]
     half = 1
     while 2 * half < len(values):
         half *= 2
-    left = min(max(sum(values[:half]), 0), kept)
+    left = min(max(sum(values[:half]) + (kept - sum(values)) / 2, 0), kept)
     return clipped(values[:half], left) + clipped(values[half:], kept - left)
 
 
@@ -52,7 +55,15 @@ def test_nonnegative_leaves_what_is_right_already(values):
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [([5.0], [5]), ([-5.0], [0]), ([-1.0, 4], [0, 3]), ([4.0, -1, 2], [3, 0, 2]), ([-1.0, -1, 5], [0, 0, 3])],
+    [
+        ([5.0], [5]),
+        ([-5.0], [0]),
+        ([-1.0, 4], [0, 3]),
+        ([4.0, -1, 2], [3, 0, 2]),
+        ([-1.0, -1, 5], [0, 0, 3]),
+        ([-4.0, 0, 3, 3], [0, 0, 1, 1]),
+        ([-4.0, 0, 6, 0], [0, 0, 2, 0]),
+    ],
 )
 def test_nonnegative_by_example(before, after):
     values = np.array(before)

@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from dawa import kernels, workloads
+from dawa.bucket_queries import BucketQueries
 from dawa.strategy import tree
 from dawa.strategy.rows import RESOLUTION
 from dense import covariance, random_allowance, random_bounds, random_workload, range_matrix, tree_rows
+from grids import random_corners, random_shape
 
 seeds = st.integers(0, 2**32)
 
@@ -182,3 +184,59 @@ def test_json_round_trip():
     assert again.name == strategy.name
     assert (again.weights == strategy.weights).all()
     assert again.expected_error(queries) == strategy.expected_error(queries)
+
+
+# --- queries of many runs -------------------------------------------------------------------------------------------
+
+
+def stretches(rng, k, m):
+    """Queries of stretches of whole buckets, sorted and disjoint, which may touch and weigh anything."""
+    first, lo, hi, weight = [0], [], [], []
+    for _ in range(m):
+        ends = np.unique(np.concatenate((rng.integers(0, k + 1, rng.integers(1, 14)), rng.choice([0, k], 1))))
+        ends = ends if len(ends) > 1 else np.array([0, k])
+        kept = rng.random(len(ends) - 1) < 0.7
+        kept[int(rng.integers(len(kept)))] = True
+        lo, hi = [*lo, *ends[:-1][kept]], [*hi, *ends[1:][kept]]
+        weight += rng.choice([1.0, 1.0, 0.3, -1.5], kept.sum()).tolist()
+        first.append(len(lo))
+    arrays = (np.array(first), np.array(lo, np.float64), np.array(hi, np.float64), np.array(weight))
+    return BucketQueries(k, *arrays, np.ones(m), float(m))
+
+
+@settings(max_examples=100, deadline=None)
+@given(seeds)
+def test_variances_of_queries_of_many_runs_equal_the_dense_ones(seed):
+    rng = np.random.default_rng(seed)
+    k, branching = int(rng.integers(1, 80)), int(rng.integers(2, 7))
+    weights = rng.integers(0, RESOLUTION, tree.level_offsets(k, branching)[-1]) * rng.integers(0, 2)
+    weights[:k] = rng.integers(1, RESOLUTION, k)
+    strategy = tree.TreeStrategy("any", branching, tree.level_offsets(k, branching), weights)
+    queries = stretches(rng, k, 12)
+    rows, inverse = queries.dense(), covariance(tree_rows(strategy))
+    expected = np.einsum("ij,jk,ik->i", rows, inverse, rows)
+    found = kernels.tree_variance.variances(
+        queries.first, queries.lo, queries.hi, queries.weight, *moments(strategy), branching, strategy.offset
+    )
+    scale = np.abs(rows).sum(axis=1) ** 2 * np.diag(inverse).max()
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-12 * scale.max())
+    np.testing.assert_allclose(strategy.variances(queries), found, rtol=1e-9, atol=1e-12 * scale.max())
+
+
+def moments(strategy):
+    scaled = strategy.weights / RESOLUTION
+    return scaled, *kernels.tree.moments(scaled, strategy.branching, strategy.offset)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds)
+def test_rectangles_on_a_map_have_the_dense_variances(seed):
+    rng = np.random.default_rng(seed)
+    shape = random_shape(rng)
+    bounds = random_bounds(rng, int(np.prod(shape)))
+    queries = workloads.Workload.rectangles(*random_corners(rng, shape, 10), shape).on_buckets(bounds)
+    strategy = tree.greedy(queries, random_allowance(rng, queries.buckets), int(rng.integers(2, 6)))
+    rows = queries.dense()
+    expected = np.einsum("ij,jk,ik->i", rows, covariance(tree_rows(strategy)), rows)
+    np.testing.assert_allclose(strategy.variances(queries), expected, rtol=1e-8)
+    assert strategy.expected_error(queries) == pytest.approx(expected.sum(), rel=1e-8)

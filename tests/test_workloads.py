@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+import dawa
 from dawa.errors import WorkloadError
-from dawa.workloads import all_ranges, clustered, identity, large_clustered, prefixes, uniform
+from dawa.workloads import (
+    all_ranges,
+    clustered,
+    identity,
+    large_clustered,
+    prefixes,
+    random_rectangles,
+    uniform,
+)
 
 SURE = 1e-6
 """The chance that a correct sampler fails a test here, had the seed not been fixed."""
@@ -117,3 +126,132 @@ def test_seeds_repeat(make):
 def test_numbers_that_make_no_workload_are_refused(make, wrong):
     with pytest.raises(WorkloadError, match="Hint:"):
         make(**wrong)
+
+
+# --- rectangles -----------------------------------------------------------------------------------------------------
+
+LON_LAT = (dawa.Axis("lon", -10, 20, step=0.25), dawa.Axis("lat", 0, 12, step="1/3"))
+
+
+def test_rectangles_have_evenly_drawn_ends_on_every_axis():
+    """Two cells are drawn on each axis, in any order; a rectangle reaches from the lower to the higher."""
+    shape, m = (3, 4), 20_000
+    lo, hi = random_rectangles(shape, m, seed=1).boxes
+    for axis, n in enumerate(shape):
+        pairs = [(a, b) for a in range(n) for b in range(a, n)]
+        chance = np.array([(1 if a == b else 2) / n**2 for a, b in pairs])
+        found = list(zip(lo[:, axis].tolist(), (hi[:, axis] - 1).tolist(), strict=True))
+        counts = np.array([found.count(pair) for pair in pairs])
+        assert counts.sum() == m
+        assert stats.chisquare(counts, m * chance).pvalue > SURE
+    # The sides of different axes have nothing to do with each other.
+    assert abs(np.corrcoef((hi - lo).T)[0, 1]) < 5 / math.sqrt(m)
+
+
+def test_rectangles_of_one_size_are_evenly_placed():
+    lo, hi = random_rectangles((7, 9), 20_000, seed=2, size=(3, 5)).boxes
+    assert (hi - lo == [3, 5]).all()
+    assert evenly_drawn((lo @ [5, 1]).astype(int), 25), "every place is as likely as every other"
+
+
+def test_sizes_that_are_no_whole_number_of_cells_lie_anywhere():
+    m = 20_000
+    lo, hi = random_rectangles((7, 9), m, seed=3, size=(2.5, 0.25)).boxes
+    np.testing.assert_allclose(hi - lo, np.broadcast_to([2.5, 0.25], lo.shape))
+    for axis, room in enumerate((4.5, 8.75)):
+        assert stats.kstest(lo[:, axis] / room, "uniform").pvalue > SURE
+
+
+def test_a_size_on_axes_is_in_their_own_units():
+    """Degrees, of which a cell has a quarter or a third: sizes are read as they are written."""
+    workload = random_rectangles(LON_LAT, 500, seed=4, size=(5, 2))
+    assert workload.shape == (120, 36)
+    lo, hi = workload.boxes
+    assert (hi - lo == [20, 6]).all()
+    assert (lo == np.floor(lo)).all()
+    tenths = tuple(dawa.Axis(name, 0, 1, step=0.1) for name in "xy")
+    lo, hi = random_rectangles(tenths, 50, size=(0.3, 0.7)).boxes
+    assert (hi - lo == [3, 7]).all(), "0.3 / 0.1 is 3, and not a little less"
+    lo, hi = random_rectangles(LON_LAT, 500, size=(15, 0.2)).boxes
+    np.testing.assert_allclose(hi - lo, np.broadcast_to([60, 0.6], lo.shape))
+
+
+def test_axes_without_a_size_count_as_their_cells():
+    one, two = random_rectangles(LON_LAT, 40, seed=5), random_rectangles((120, 36), 40, seed=5)
+    assert one.shape == two.shape == (120, 36)
+    assert (one.boxes[0] == two.boxes[0]).all()
+    assert (one.boxes[1] == two.boxes[1]).all()
+
+
+def test_a_size_may_fill_the_domain():
+    lo, hi = random_rectangles((5, 7, 3), 20, size=(5, 7, 3)).boxes
+    assert not lo.any()
+    assert (hi == [5, 7, 3]).all()
+
+
+@pytest.mark.parametrize("shape", [(9,), (4, 5), (3, 2, 4), (2, 3, 2, 2)])
+def test_rectangles_come_on_one_to_four_axes_and_seeds_repeat(shape):
+    one, two, other = (random_rectangles(shape, 30, seed=seed) for seed in (1, 1, 2))
+    assert len(one) == 30
+    assert one.shape == shape
+    assert (one.boxes[0] == two.boxes[0]).all()
+    assert (one.boxes[0] != other.boxes[0]).any()
+    assert len(random_rectangles(shape)) == 2000
+
+
+def test_every_cell_of_a_map_is_a_workload():
+    assert repr(identity((3, 4))) == "Workload(12 queries over 3 × 4 cells)"
+    assert len(identity((2**20, 2**20))) == 2**40
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"domain": 256},
+        {"domain": ()},
+        {"domain": None},
+        {"domain": "ab"},
+        {"domain": dawa.Axis("x", 0, 4)},
+        {"domain": (8, 0)},
+        {"domain": (8, 2.5)},
+        {"domain": (8, True)},
+        {"domain": (8,) * 5},
+        {"domain": (2**40, 2**40)},
+        {"domain": (2**70, 2)},
+        {"domain": (8, dawa.Axis("x", 0, 4))},
+        {"domain": (8, dawa.Axis("x", 0, 4)), "size": (1, 1)},
+        {"domain": (8, 8), "m": 0},
+        {"domain": (8, 8), "seed": -1},
+        {"domain": (8, 8), "size": 5},
+        {"domain": (8, 8), "size": (5,)},
+        {"domain": (8, 8), "size": (5, 5, 5)},
+        {"domain": (8, 8), "size": (9, 1)},
+        {"domain": (8, 8), "size": (0, 1)},
+        {"domain": (8, 8), "size": (-1, 1)},
+        {"domain": (8, 8), "size": (float("nan"), 1)},
+        {"domain": (8, 8), "size": (float("inf"), 1)},
+        {"domain": (8, 8), "size": (True, 1)},
+        {"domain": (8, 8), "size": "ab"},
+        {"domain": LON_LAT, "size": (31, 1)},
+    ],
+    ids=str,
+)
+def test_what_makes_no_rectangles_is_refused(wrong):
+    with pytest.raises(WorkloadError, match="Hint:"):
+        random_rectangles(**wrong)
+
+
+@pytest.mark.parametrize(
+    "axis",
+    [
+        dawa.Axis.dates("when", "2013-01-01", "2014-01-01", step="1 month"),
+        dawa.Axis.ordered("grade", ["A", "B", "C"]),
+        dawa.Axis.edges("income", [0, 10, 100]),
+    ],
+    ids=str,
+)
+def test_a_size_is_for_numbers_in_equal_steps(axis):
+    domain = (dawa.Axis("x", 0, 5), axis)
+    assert random_rectangles(domain, 10).shape == (5, axis.size)
+    with pytest.raises(WorkloadError, match="Hint: give the domain as a number of cells"):
+        random_rectangles(domain, 10, size=(1, 1))

@@ -18,3 +18,9 @@ def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def distinct(numbers: IntArray) -> IntArray:
+    """The numbers in increasing order, each once. Several times faster here than numpy's, which hashes them."""
+    ordered = np.sort(numbers)
+    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered

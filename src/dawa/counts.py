@@ -1,12 +1,14 @@
 """The private value: how many records fall into each cell.
 
 ``Counts`` is made once, checked once, and passed on opaque. It neither prints nor compares its cells. Code that
-needs them must say ``counts.exposed``; only the partition and measure steps do, and a test keeps it so.
+needs them must say ``counts.exposed``; only the partition and measure steps do, and a test keeps it so. There the
+cells lie on a line, whatever the number of axes (``dawa.order``).
 
 Cells without records are not stored, so that a step written against ``Occupied`` costs what the records cost,
 whatever the size of the domain.
 """
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,18 +17,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from dawa.arrays import IntArray, frozen
 from dawa.errors import CountsError
+from dawa.order import MOST_AXES, MOST_CELLS, Order
 
 MOST_RECORDS = 2**45
 """With row weights up to 2^16, every weighted sum then fits in 62 bits."""
 
 HINT = "pass one non-negative whole number per cell, for example numpy.bincount(cells, minlength=n)."
 
+SPARSE_HINT = "pass distinct row-major cell numbers, and how many records each of them holds, at least one."
+
 
 class Occupied(NamedTuple):
     """The occupied cells in the clear: whoever reads this must add noise before passing anything on."""
 
     cells: IntArray
-    """Increasing cell numbers."""
+    """Increasing positions on the line."""
     counts: IntArray
     """How many records each of them holds, at least one."""
 
@@ -44,6 +49,12 @@ class Occupied(NamedTuple):
         array = np.zeros(size, np.int64)
         array[self.cells] = self.counts
         return array
+
+    def grid(self, shape: tuple[int, ...]) -> IntArray:
+        """One count per cell, in the shape of the domain."""
+        array = np.zeros(math.prod(shape), np.int64)
+        array[Order(shape).flat()[self.cells]] = self.counts
+        return array.reshape(shape)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -73,16 +84,54 @@ class Counts:
             array = np.asarray(counts)
         except (ValueError, TypeError, OverflowError):
             raise CountsError("The counts cannot be read as an array of numbers.", HINT) from None
-        if array.ndim != 1 or array.size == 0:
-            raise CountsError(f"The counts have shape {array.shape}; one non-empty row of cells was expected.", HINT)
-        whole = _whole_numbers(array)
-        cells = np.flatnonzero(whole)
-        return cls(whole.shape, Occupied(frozen(cells), frozen(whole[cells])))
+        if not 1 <= array.ndim <= MOST_AXES or array.size == 0:
+            raise CountsError(
+                f"The counts have shape {array.shape}; cells along one to {MOST_AXES} axes were expected.", HINT
+            )
+        line = _whole_numbers(array).ravel()
+        if array.ndim > 1:
+            line = line[Order(array.shape).flat()]
+        cells = np.flatnonzero(line)
+        return cls(array.shape, Occupied(frozen(cells), frozen(line[cells])))
+
+    @classmethod
+    def sparse(cls, shape: tuple[int, ...], cells: IntArray, counts: IntArray) -> "Counts":
+        """The counts of occupied cells only: what a table engine returns.
+
+        Args:
+            shape: Cells along each axis.
+            cells: Distinct row-major cell numbers, in any order.
+            counts: How many records each of them holds, at least one.
+
+        Raises:
+            CountsError: If the domain is too large, a cell lies outside or is listed twice, or the counts are too
+                large to sum exactly.
+        """
+        if not 1 <= len(shape) <= MOST_AXES or math.prod(shape) > MOST_CELLS:
+            raise CountsError(
+                f"The domain has {' × '.join(map(str, shape))} cells, which is too many.",
+                f"choose coarser steps, or fewer axes: at most {MOST_AXES}.",
+            )
+        whole = _whole_numbers(counts)
+        if len(cells) != len(whole) or (cells < 0).any() or (cells >= math.prod(shape)).any():
+            raise CountsError("Some cells lie outside the domain, or without a count.", SPARSE_HINT)
+        places = Order(shape).positions(np.stack(np.unravel_index(cells, shape), axis=1)) if len(shape) > 1 else cells
+        order = np.argsort(places)
+        placed, held = places[order].astype(np.int64), whole[order]
+        if (np.diff(placed) == 0).any() or (held == 0).any():
+            raise CountsError("Some cells are listed twice, or without a record.", SPARSE_HINT)
+        return cls(shape, Occupied(frozen(placed), frozen(held)))
+
+    @classmethod
+    def none(cls, shape: tuple[int, ...]) -> "Counts":
+        """No records at all: what a mechanism makes of them is public."""
+        empty = np.zeros(0, np.int64)
+        return cls.sparse(shape, empty, empty)
 
     @property
     def size(self) -> int:
         """Number of cells in the domain; public."""
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
     def __repr__(self) -> str:
         return f"Counts({' × '.join(map(str, self.shape))} cells)"

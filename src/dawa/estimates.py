@@ -4,16 +4,19 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from html import escape
 from typing import Any
 
 import numpy as np
 
 from dawa import infer
 from dawa.arrays import FloatArray, IntArray, frozen
+from dawa.bucket_queries import BucketQueries
 from dawa.errors import OptionError, WorkloadError
+from dawa.order import MOST_LISTED
 from dawa.partition.buckets import Partition
 from dawa.strategy.rows import Strategy
-from dawa.workload import BucketQueries, Workload
+from dawa.workload import Workload
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,22 +51,28 @@ class Estimate:
 
     @classmethod
     def of_cells(
-        cls, cells: FloatArray, epsilon: Fraction, options: dict[str, Any], split: dict[str, Fraction], randomness: str
+        cls,
+        shape: tuple[int, ...],
+        cells: FloatArray,
+        epsilon: Fraction,
+        options: dict[str, Any],
+        split: dict[str, Fraction],
+        randomness: str,
     ) -> "Estimate":
-        """An estimate of every cell, by a mechanism that does not know the noise of its answers."""
+        """An estimate of every cell, on the line, by a mechanism that does not know the noise of its answers."""
         kept = frozen(cells)
         buckets = Partition(frozen(np.arange(len(cells) + 1)))
-        return cls(cells.shape, epsilon, buckets, kept, kept, None, math.nan, options, split, randomness)
+        return cls(shape, epsilon, buckets, kept, kept, None, math.nan, options, split, randomness)
 
     @property
     def partition(self) -> IntArray | None:
-        """Bucket bounds, k + 1 cell numbers; None where every cell is its own bucket."""
+        """Bucket bounds on the line, k + 1 positions; None where every cell is its own bucket."""
         return None if len(self.buckets) == self.size else self.buckets.bounds
 
     @property
     def size(self) -> int:
         """Number of cells."""
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
     @property
     def measured(self) -> Strategy:
@@ -81,20 +90,33 @@ class Estimate:
 
     @cached_property
     def cells(self) -> FloatArray:
-        """The estimated number of records in every cell."""
-        return infer.expanded(self.totals, self.buckets.bounds).reshape(self.shape)
+        """The estimated number of records in every cell, in the shape of the counts.
+
+        Raises:
+            OptionError: If there are too many cells to list.
+        """
+        if self.size > MOST_LISTED:
+            raise OptionError(f"There are {self.size} cells, too many to list.", "ask for ranges instead.")
+        cells = np.empty(self.size)
+        cells[self.buckets.order(self.shape)] = infer.expanded(self.totals, self.buckets.bounds)
+        return cells.reshape(self.shape)
 
     def answer(self, workload: Workload) -> FloatArray:
         """One estimate per query."""
         self._fits(workload)
-        before = infer.records_before(np.arange(self.size + 1), self.totals, self.buckets.bounds)
-        return workload.answers_before(before)
+        return self.totals_of(self.buckets.queries(workload.enumerated()))
 
-    def range_totals(self, lo: FloatArray, hi: FloatArray, *, unbiased: bool = False) -> FloatArray:
-        """The estimated number of records in each run ``[lo, hi)`` in bucket coordinates."""
+    def totals_of(self, queries: BucketQueries, *, unbiased: bool = False) -> FloatArray:
+        """The estimated number of records in each query, in bucket coordinates."""
         before = np.concatenate(([0.0], np.cumsum(self.unbiased if unbiased else self.totals)))
         bucket = np.arange(len(before))
-        return np.interp(hi, bucket, before) - np.interp(lo, bucket, before)
+        parts = queries.weight * (np.interp(queries.hi, bucket, before) - np.interp(queries.lo, bucket, before))
+        totals: FloatArray = np.add.reduceat(parts, queries.first[:-1])
+        return totals
+
+    def variances_of(self, queries: BucketQueries) -> FloatArray:
+        """The variance of the noise in each query's unbiased answer, in bucket coordinates."""
+        return self.unit_variance * self.measured.variances(queries)
 
     def range_variances(self, lo: FloatArray, hi: FloatArray) -> FloatArray:
         """The variance of the noise in each of these, before post-processing."""
@@ -103,16 +125,12 @@ class Estimate:
     def variances(self, workload: Workload) -> FloatArray:
         """The variance of the noise in each query's unbiased answer."""
         self._fits(workload)
-        queries = workload.enumerated().on_buckets(self.buckets.bounds)
-        if (np.diff(queries.first) == 1).all():
-            return self.range_variances(queries.lo, queries.hi) * queries.weight**2
-        one_by_one = (self.measured.expected_error(_only(queries, i)) for i in range(len(queries)))
-        return self.unit_variance * np.fromiter(one_by_one, np.float64, len(queries))
+        return self.variances_of(self.buckets.queries(workload.enumerated()))
 
     def rmse(self, workload: Workload) -> float:
         """The root of the mean squared error that noise alone makes over a workload, exactly."""
         self._fits(workload)
-        queries = workload.on_buckets(self.buckets.bounds)
+        queries = self.buckets.queries(workload)
         return float(np.sqrt(self.unit_variance * self.measured.expected_error(queries) / queries.total))
 
     def _fits(self, workload: Workload) -> None:
@@ -130,11 +148,7 @@ class Estimate:
     def __repr__(self) -> str:
         return f"Estimate({self.mechanism}, epsilon={self.epsilon}, {len(self.buckets)} buckets of {self.size} cells)"
 
-
-def _only(queries: BucketQueries, i: int) -> BucketQueries:
-    """One query on its own."""
-    runs = slice(queries.first[i], queries.first[i + 1])
-    count = np.array([0, runs.stop - runs.start])
-    return BucketQueries(
-        queries.buckets, count, queries.lo[runs], queries.hi[runs], queries.weight[runs], np.ones(1), 1.0
-    )
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a line, and what the budget went to."""
+        parts = ", ".join(f"{part} on {step}" for step, part in self.split.items())
+        return f"<div><p><code>{escape(repr(self))}</code></p><p><small>Spent: {escape(parts)}.</small></p></div>"

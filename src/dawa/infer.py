@@ -17,15 +17,16 @@ POST_PROCESSES = ("none", "nonnegative", "rounded")
 def nonnegative(totals: FloatArray) -> FloatArray:
     """Bucket totals without negative numbers, by clipping sums from the top of a binary tree down.
 
-    The grand total is clipped at 0; then, pair by pair, a left half is clipped to what its parent has and the right
-    half gets the rest. Sums over many buckets, which are known best, so change least.
+    The grand total is clipped at 0; then, pair by pair, both halves take half of what their parent has changed by, the
+    left half is clipped to what the parent has, and the right half gets the rest. Sums over many buckets, which are
+    known best, so change least.
     """
     sums = [totals]
     while len(sums[-1]) > 1:
         sums.append(np.add.reduceat(sums[-1], np.arange(0, len(sums[-1]), 2)))
     kept = np.maximum(sums[-1], 0)
-    for level in sums[-2::-1]:
-        left = np.clip(level[::2], 0, kept)
+    for level, above in zip(sums[-2::-1], sums[:0:-1], strict=True):
+        left = np.clip(level[::2] + (kept - above) / 2, 0, kept)
         left[len(level) // 2 :] = kept[len(level) // 2 :]  # a left half without a right one is its parent
         kept = np.stack((left, kept - left), axis=1).ravel()[: len(level)]
     return kept

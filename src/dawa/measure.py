@@ -39,7 +39,7 @@ def measure(
     scale = discrete.coarsened(RESOLUTION / (epsilon - partition.spent_least))
     if loss(partition, strategy, scale) > epsilon:
         raise AssertionError("a strategy's columns outweigh its budget: this is a bug in dawa")
-    exact = strategy.apply(counts.exposed.totals(partition.bounds))
+    exact = strategy.apply(partition.totals(counts.exposed, counts.shape))
     return Measurements(exact + discrete.laplace(scale, len(exact), source), scale)
 
 

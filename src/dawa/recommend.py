@@ -78,6 +78,11 @@ def recommended(workload: Workload, epsilon: object = 1, effort: choose.Effort =
             f"The workload is a {type(workload).__name__}.", "make one with Workload.ranges or dawa.workloads."
         )
     choose.check("best", effort, None)
+    if len(workload.shape) > 1:
+        raise WorkloadError(
+            f"The workload is over {len(workload.shape)} axes; mechanisms are ranked on one.",
+            "ask `dawa plan --mechanism NAME` for the expected error of one mechanism at a time.",
+        )
     if workload.size > MOST_CELLS:
         raise WorkloadError(
             f"{workload.size} cells are too many to be measured one by one.",
@@ -93,7 +98,7 @@ def _ranked(name: str, workload: Workload, epsilon: Fraction, effort: choose.Eff
     _, options = mechanisms.configured(name, dict(CANDIDATES[name]))
     buckets = every_cell(workload.size)
     if options.merge:
-        buckets = buckets.merged(workload.cuts())
+        buckets = buckets.merged(workload)
     queries, allowance = workload.on_buckets(buckets.bounds), buckets.allowance(epsilon, RESOLUTION)
     strategy = choose.choose(queries, allowance, options.strategy, effort, options.branching)
     scale = discrete.coarsened(RESOLUTION / epsilon)

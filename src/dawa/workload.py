@@ -3,49 +3,43 @@
 A query is a list of weighted runs ``[lo, hi)`` of cells; a range is one run. Three workloads over all cells have
 closed forms and are never enumerated by the pipeline: every cell, every prefix, every range.
 
-Once buckets are known, a workload becomes ``BucketQueries``: the same queries with real-valued ends, counted in
-buckets, because a run that cuts a bucket takes the covered fraction of it.
+Over several axes the cells lie on a line (``dawa.order``), and a rectangle is the runs of it that it covers. Once
+buckets are known, a workload becomes ``BucketQueries``, counted in buckets.
 """
 
+import math
 from dataclasses import dataclass
-from enum import Enum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dawa.arrays import FloatArray, IntArray, frozen
+from dawa.arrays import FloatArray, IntArray, distinct, frozen
+from dawa.bucket_queries import BucketQueries, Closed, closed_on_buckets, coordinates, on_line
 from dawa.errors import WorkloadError
+from dawa.order import MOST_AXES, MOST_CELLS, Order, Runs
 
 MOST_ENUMERATED = 2**24
 
-
-class Closed(Enum):
-    """Workloads that are known by name alone."""
-
-    CELLS = "cells"
-    PREFIXES = "prefixes"
-    RANGES = "ranges"
+LEAST_VOLUME = 1e-200
+"""In cells; the weights of smaller rectangles would vanish."""
 
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """Queries over ``shape`` cells; made by ``Workload.ranges`` or by one of ``dawa.workloads``.
+    """Queries over ``shape`` cells; made by ``ranges``, ``rectangles`` or one of ``dawa.workloads``.
 
     Attributes:
         shape: The domain.
-        first: Query ``i`` owns runs ``first[i]`` to ``first[i + 1]``.
-        lo: First cell of each run.
-        hi: One past the last cell of each run.
-        weight: What each run counts for.
-        closed: The name of a workload that stands for all its queries; the arrays are then empty.
+        listed: The queries' runs, where they were given as that.
+        closed: The name of a workload that stands for all its queries.
+        boxes: The lower and the upper corner of each query, one row each, where queries are rectangles.
     """
 
     shape: tuple[int, ...]
-    first: IntArray
-    lo: IntArray
-    hi: IntArray
-    weight: FloatArray
+    listed: Runs | None = None
     closed: Closed | None = None
+    boxes: tuple[FloatArray, FloatArray] | None = None
 
     @classmethod
     def ranges(cls, lo: ArrayLike, hi: ArrayLike, shape: int | tuple[int, ...]) -> "Workload":
@@ -65,6 +59,38 @@ class Workload:
         return cls.runs(np.arange(len(starts) + 1), starts, stops, np.ones(len(starts)), shape)
 
     @classmethod
+    def rectangles(cls, lo: ArrayLike, hi: ArrayLike, shape: tuple[int, ...]) -> "Workload":
+        """One query per pair of corners: the records in cells from ``lo`` up to but not including ``hi`` on all axes.
+
+        A corner inside a cell cuts it: the cell then counts as much as the part of it that is covered.
+
+        >>> Workload.rectangles([[0, 0], [2, 1.5]], [[4, 2], [3, 6]], shape=(4, 6))
+        Workload(2 queries over 4 × 6 cells)
+
+        Args:
+            lo: Lower corners, one row of coordinates each, in cells.
+            hi: Upper corners.
+            shape: Cells along each axis.
+
+        Raises:
+            WorkloadError: If a corner is outside the domain, or a rectangle is empty.
+        """
+        domain = as_shape(shape)
+        lows, highs = (_corners(ends, name, len(domain)) for ends, name in ((lo, "lo"), (hi, "hi")))
+        if len(lows) != len(highs):
+            raise WorkloadError(f"There are {len(lows)} lower and {len(highs)} upper corners.", "pass one hi per lo.")
+        if (lows < 0).any() or (highs > np.array(domain)).any():
+            raise WorkloadError(
+                f"Some queries leave the domain of {' × '.join(map(str, domain))} cells.",
+                "corners are cell numbers with 0 <= lo < hi <= shape on every axis.",
+            )
+        if (lows >= highs).any():
+            raise WorkloadError("Some rectangles are empty or reversed.", "rectangles have lo < hi on every axis.")
+        if (np.prod(highs - lows, axis=1) < LEAST_VOLUME).any():
+            raise WorkloadError("Some rectangles are thinner than numbers can tell.", "ask for larger ones.")
+        return cls(domain, boxes=(frozen(lows), frozen(highs)))
+
+    @classmethod
     def runs(
         cls, first: ArrayLike, lo: ArrayLike, hi: ArrayLike, weight: ArrayLike, shape: int | tuple[int, ...]
     ) -> "Workload":
@@ -75,7 +101,7 @@ class Workload:
         >>> Workload.runs([0, 2], [0, 5], [2, 7], [1, 1], shape=7)
         Workload(1 query over 7 cells)
         """
-        size = _size(shape)
+        size = _one_axis(shape)
         begin, starts, stops = _whole(first, "first"), _whole(lo, "lo"), _whole(hi, "hi")
         weights = _numbers(weight)
         if not len(starts) == len(stops) == len(weights) or begin[0] != 0 or begin[-1] != len(starts):
@@ -101,19 +127,49 @@ class Workload:
                 "Some query has runs that overlap or are not sorted.",
                 "sort each query's runs and merge them.",
             )
-        return cls(_shape(shape), frozen(begin), frozen(starts), frozen(stops), frozen(weights))
+        return cls(as_shape(shape), Runs(frozen(begin), frozen(starts), frozen(stops), frozen(weights)))
 
     @classmethod
     def named(cls, name: Closed, shape: int | tuple[int, ...]) -> "Workload":
         """One of the workloads that are never enumerated."""
-        _size(shape)
-        empty = frozen(np.zeros(0, np.int64))
-        return cls(_shape(shape), frozen(np.zeros(1, np.int64)), empty, empty, frozen(np.zeros(0)), name)
+        if name is not Closed.CELLS:
+            _one_axis(shape)
+        return cls(as_shape(shape), closed=name)
+
+    @cached_property
+    def line(self) -> Runs:
+        """Every query's runs of cells; none where the workload is known by name."""
+        if self.listed is not None:
+            return self.listed
+        if self.boxes is not None:
+            return Order(self.shape).runs(*self.boxes)
+        none = frozen(np.zeros(0, np.int64))
+        return Runs(frozen(np.zeros(1, np.int64)), none, none, frozen(np.zeros(0)))
+
+    @property
+    def first(self) -> IntArray:
+        """Query ``i`` owns runs ``first[i]`` to ``first[i + 1]``."""
+        return self.line.first
+
+    @property
+    def lo(self) -> IntArray:
+        """Where each run begins on the line."""
+        return self.line.lo
+
+    @property
+    def hi(self) -> IntArray:
+        """One past its end."""
+        return self.line.hi
+
+    @property
+    def weight(self) -> FloatArray:
+        """What each run counts for."""
+        return self.line.weight
 
     @property
     def size(self) -> int:
         """Number of cells."""
-        return _size(self.shape)
+        return math.prod(self.shape)
 
     def __len__(self) -> int:
         """Number of queries."""
@@ -124,14 +180,19 @@ class Workload:
         """Number of queries, also where it is more than ``len`` can return."""
         if self.closed is Closed.RANGES:
             return self.size * (self.size + 1) // 2
-        return len(self.first) - 1 if self.closed is None else self.size
+        if self.closed is not None:
+            return self.size
+        return len(self.first) - 1 if self.boxes is None else len(self.boxes[0])
 
     def __repr__(self) -> str:
         queries = f"{self._queries} quer{'y' if self._queries == 1 else 'ies'}"
         return f"Workload({queries} over {' × '.join(map(str, self.shape))} cells)"
 
     def enumerated(self) -> "Workload":
-        """The same queries, one by one. Ranges come in order of their lower, then their upper end."""
+        """The same queries, one by one.
+
+        Ranges come in order of their lower, then their upper end; cells over several axes as in an array.
+        """
         n = self.size
         if self.closed is None:
             return self
@@ -140,6 +201,9 @@ class Workload:
                 f"All {self._queries} queries of this workload would be listed one by one.",
                 "ask for the ranges that you need with Workload.ranges.",
             )
+        if len(self.shape) > 1:
+            cells = np.stack(np.unravel_index(np.arange(n), self.shape), axis=1)
+            return Workload.rectangles(cells, cells + 1, self.shape)
         if self.closed is Closed.CELLS:
             return Workload.ranges(np.arange(n), np.arange(1, n + 1), self.shape)
         if self.closed is Closed.PREFIXES:
@@ -154,137 +218,28 @@ class Workload:
                 f"The workload is for {self.shape} cells, but there are {cells.shape}.",
                 "pass one number per cell.",
             )
-        return self.answers_before(np.concatenate(([0], np.cumsum(cells))))
-
-    def answers_before(self, before: FloatArray | IntArray) -> FloatArray:
-        """Each query's answer, given the number of records before each of the ``size + 1`` cell borders."""
-        one_by_one = self.enumerated()
-        parts = one_by_one.weight * (before[one_by_one.hi] - before[one_by_one.lo])
-        answers: FloatArray = np.add.reduceat(parts, one_by_one.first[:-1])
+        line = cells if len(self.shape) == 1 else cells.ravel()[Order(self.shape).flat()]
+        before = np.concatenate(([0], np.cumsum(line)))
+        listed = self.enumerated()
+        answers: FloatArray = np.add.reduceat(
+            listed.weight * (before[listed.hi] - before[listed.lo]), listed.first[:-1]
+        )
         return answers
 
-    def cuts(self) -> IntArray | None:
-        """The inner cell borders at which some query begins or ends; None means all of them."""
-        if self.closed is not None:
-            return None
-        borders = np.unique(np.concatenate((self.lo, self.hi)))
+    def cuts(self) -> IntArray:
+        """The inner borders on the line at which some listed query begins or ends."""
+        borders = distinct(np.concatenate((self.lo, self.hi)))
         return borders[(borders > 0) & (borders < self.size)]
 
     def on_buckets(self, bounds: IntArray) -> "BucketQueries":
         """The queries in bucket coordinates, each cut bucket taken in proportion to its covered part."""
         if self.closed is not None:
-            return _closed_on_buckets(self.closed, bounds)
-        lo, hi = coordinates(self.lo, bounds), coordinates(self.hi, bounds)
-        m = len(self)
-        return BucketQueries(len(bounds) - 1, self.first, lo, hi, self.weight, np.ones(m), float(m))
-
-
-@dataclass(frozen=True, eq=False)
-class BucketQueries:
-    """A workload seen from the buckets: what a strategy's expected error is summed over.
-
-    Attributes:
-        buckets: Number of buckets, k.
-        first: Query ``i`` owns runs ``first[i]`` to ``first[i + 1]``.
-        lo: Where each run begins, in buckets; 2.5 is the middle of the third.
-        hi: Where it ends.
-        weight: What each run counts for.
-        omega: What each query's squared error counts for.
-        total: The number of queries that these stand for.
-        differences: If true, each query is a prefix and the workload is the difference of every two of them:
-            with q the squared error, ``sum(omega) * sum(omega * q(prefix)) - q(sum(omega * prefix))``.
-    """
-
-    buckets: int
-    first: IntArray
-    lo: FloatArray
-    hi: FloatArray
-    weight: FloatArray
-    omega: FloatArray
-    total: float
-    differences: bool = False
-
-    def __len__(self) -> int:
-        return len(self.first) - 1
-
-    def thinned(self, most: int) -> "BucketQueries":
-        """Every j-th query, at most ``most`` of them, standing for all: enough to steer a search."""
-        if len(self) <= most:
-            return self
-        keep = np.linspace(0, len(self) - 1, most).astype(np.int64)
-        first, runs = runs_of(self.first, keep)
-        omega = self.omega[keep]
-        return BucketQueries(
-            self.buckets,
-            first,
-            self.lo[runs],
-            self.hi[runs],
-            self.weight[runs],
-            omega * (self.omega.sum() / omega.sum()),
-            self.total,
-            self.differences,
-        )
-
-    def dense(self) -> FloatArray:
-        """The m × k matrix: for tests and small cases."""
-        matrix = np.zeros((len(self), self.buckets))
-        edges = np.arange(self.buckets + 1)
-        for i in range(len(self)):
-            for r in range(self.first[i], self.first[i + 1]):
-                matrix[i] += self.weight[r] * np.diff(np.clip(edges, self.lo[r], self.hi[r]))
-        return matrix
-
-    def gram(self) -> FloatArray:
-        """The k × k matrix whose inner product with a covariance is the total squared error: for tests."""
-        rows = self.dense()
-        gram = (rows * self.omega[:, None]).T @ rows
-        if not self.differences:
-            return gram
-        mean = self.omega @ rows
-        result: FloatArray = self.omega.sum() * gram - np.outer(mean, mean)
-        return result
-
-
-def runs_of(first: IntArray, picks: IntArray) -> tuple[IntArray, IntArray]:
-    """The runs of some queries, in the given order: where each query's begin, and which runs they are.
-
-    >>> runs_of(np.array([0, 2, 3]), np.array([1, 0]))
-    (array([0, 1, 3]), array([2, 0, 1]))
-    """
-    number = np.diff(first)[picks]
-    begin = np.concatenate((np.zeros(1, np.int64), np.cumsum(number)))
-    return begin, np.repeat(first[:-1][picks] - begin[:-1], number) + np.arange(begin[-1])
-
-
-def coordinates(borders: IntArray | FloatArray, bounds: IntArray) -> FloatArray:
-    """Cell borders in bucket coordinates: whole at bucket bounds, linear in between."""
-    bucket = np.minimum(np.searchsorted(bounds, borders, side="right") - 1, len(bounds) - 2)
-    inside: FloatArray = bucket + (borders - bounds[bucket]) / (bounds[bucket + 1] - bounds[bucket])
-    return inside
-
-
-def _closed_on_buckets(name: Closed, bounds: IntArray) -> BucketQueries:
-    """A closed workload as at most two queries per bucket, with exactly the same total squared error.
-
-    The squared error of the prefix that ends inside a bucket is a quadratic function of the covered fraction.
-    Its sum over the fractions 0, 1/b, …, (b-1)/b equals b/2 times its sum at the two points of Gauss's rule for
-    these fractions, their mean minus and plus their standard deviation. Linear terms are kept exactly too, so
-    that the rule also serves the differences of prefixes.
-    """
-    k, widths = len(bounds) - 1, np.diff(bounds).astype(np.float64)
-    bucket = np.arange(k, dtype=np.float64)
-    if name is Closed.CELLS:
-        ones = np.ones(k)
-        return BucketQueries(k, np.arange(k + 1), bucket, bucket + 1, ones, 1 / widths, float(bounds[-1]))
-    mean, spread = (widths - 1) / (2 * widths), np.sqrt((widths**2 - 1) / 12) / widths
-    several = widths > 1
-    ends = np.concatenate((bucket + mean - spread, (bucket + mean + spread)[several], [k]))
-    omega = np.concatenate((np.where(several, widths / 2, 1), widths[several] / 2, [1]))
-    order = np.argsort(ends, kind="stable")
-    ends, omega = ends[order], omega[order]
-    n, zeros = int(bounds[-1]), np.zeros(len(ends))
-    total = n * (n + 1) / 2 if name is Closed.RANGES else float(n)
-    return BucketQueries(k, np.arange(len(ends) + 1), zeros, ends, zeros + 1, omega, total, name is Closed.RANGES)
+            return closed_on_buckets(self.closed, bounds)
+        if self.boxes is None:
+            return on_line(self.line, bounds)
+        if len(self.shape) > 1:
+            return on_line(Order(self.shape).runs(*self.boxes, bounds), bounds)
+        return BucketQueries.of_runs(len(bounds) - 1, *(coordinates(ends[:, 0], bounds) for ends in self.boxes))
 
 
 def _whole(ends: ArrayLike, name: str) -> IntArray:
@@ -317,13 +272,40 @@ def _numbers(weight: ArrayLike) -> FloatArray:
     return array
 
 
-def _shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
-    dims = shape if isinstance(shape, tuple) else (shape,)
-    whole = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in dims)
-    if len(dims) != 1 or not whole or dims[0] < 1:
-        raise WorkloadError(f"shape={shape!r} is no domain.", "pass the number of cells, for example shape=4096.")
-    return (int(dims[0]),)
+def _corners(ends: ArrayLike, name: str, axes: int) -> FloatArray:
+    """Corners as rows of coordinates; on one axis a plain list will do."""
+    hint = f"pass one row of {axes} numbers per rectangle."
+    try:
+        array = np.asarray(ends)
+    except (ValueError, TypeError, OverflowError):
+        raise WorkloadError(f"{name} cannot be read as corners of rectangles.", hint) from None
+    if array.ndim == 1 and axes == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] != axes or len(array) == 0 or array.dtype.kind not in "iuf":
+        raise WorkloadError(f"{name} has no rows of {axes} numbers.", hint)
+    corners = array.astype(np.float64)
+    if not np.isfinite(corners).all():
+        raise WorkloadError(f"{name} holds numbers that are NaN or infinite.", hint)
+    return corners
 
 
-def _size(shape: int | tuple[int, ...]) -> int:
-    return _shape(shape)[0]
+def as_shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
+    """A number of cells, or one for each axis, as a domain.
+
+    Raises:
+        WorkloadError: If it is none.
+    """
+    dims = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    whole = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 1 for n in dims)
+    if not 1 <= len(dims) <= MOST_AXES or not whole or math.prod(map(int, dims)) > MOST_CELLS:
+        raise WorkloadError(
+            f"shape={shape!r} is no domain.", "pass the number of cells, for example shape=4096 or shape=(256, 256)."
+        )
+    return tuple(int(n) for n in dims)
+
+
+def _one_axis(shape: int | tuple[int, ...]) -> int:
+    dims = as_shape(shape)
+    if len(dims) > 1:
+        raise WorkloadError(f"shape={shape!r} has several axes.", "use Workload.rectangles there.")
+    return dims[0]

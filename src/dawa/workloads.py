@@ -3,16 +3,30 @@
 Random ones take a seed because they are public: they say what is asked, not what is answered.
 """
 
+from collections.abc import Sequence
+from fractions import Fraction
+
 import numpy as np
 
 from dawa.arrays import FloatArray, IntArray
+from dawa.axis import Axis, NumberAxis
+from dawa.axis.readings import exact
+from dawa.bucket_queries import Closed
 from dawa.errors import WorkloadError
-from dawa.workload import Closed, Workload
+from dawa.workload import Workload, as_shape
 
-__all__ = ["all_ranges", "clustered", "identity", "large_clustered", "prefixes", "uniform"]
+__all__ = [
+    "all_ranges",
+    "clustered",
+    "identity",
+    "large_clustered",
+    "prefixes",
+    "random_rectangles",
+    "uniform",
+]
 
 
-def identity(n: int) -> Workload:
+def identity(n: int | tuple[int, ...]) -> Workload:
     """Every cell on its own.
 
     >>> identity(4096)
@@ -66,6 +80,61 @@ def clustered(n: int, clusters: int = 5, per_cluster: int = 400, sd: float = 256
 def large_clustered(n: int, clusters: int = 5, per_cluster: int = 400, seed: int = 0) -> Workload:
     """The paper's large clustered intervals: as ``clustered``, with a standard deviation of 1,024."""
     return clustered(n, clusters, per_cluster, sd=1024, seed=seed)
+
+
+def random_rectangles(
+    domain: tuple[int, ...] | Sequence[Axis],
+    m: int = 2000,
+    seed: int = 0,
+    size: Sequence[float] | None = None,
+) -> Workload:
+    """Rectangles at random places: with two evenly drawn corners, or all of one size.
+
+    >>> random_rectangles((256, 256))
+    Workload(2000 queries over 256 × 256 cells)
+
+    Args:
+        domain: Cells along each axis; or the axes themselves, and then ``size`` is in their own units.
+        m: How many.
+        seed: Which.
+        size: The extent of every rectangle along each axis; its place is drawn evenly among all that fit. A size that
+            is no whole number of cells cuts cells at the edges. None draws both ends of every side among all cells.
+
+    Raises:
+        WorkloadError: If a size does not fit into the domain.
+    """
+    if not isinstance(domain, Sequence) or len({isinstance(axis, Axis) for axis in domain}) != 1:
+        raise WorkloadError("The domain is neither a shape nor a list of axes.", "pass (256, 256), or rel.axes.")
+    axes = [axis for axis in domain if isinstance(axis, Axis)]
+    shape = as_shape(tuple(axis.size for axis in axes) or tuple(domain))  # type: ignore[arg-type]  # one or the other
+    _at_least(1, m=m)
+    rng = _generator(seed)
+    if size is None:
+        ends = [np.sort(rng.integers(0, n, (m, 2)), axis=1) for n in shape]
+        return Workload.rectangles(
+            np.stack([pair[:, 0] for pair in ends], axis=1), np.stack([pair[:, 1] + 1 for pair in ends], axis=1), shape
+        )
+    extent = _extent(size, axes, shape)
+    lo = rng.uniform(0, 1, (m, len(shape))) * (np.array(shape) - extent)
+    if (extent == np.floor(extent)).all():
+        lo = np.minimum(
+            np.floor(rng.uniform(0, 1, lo.shape) * (np.array(shape) - extent + 1)), np.array(shape) - extent
+        )
+    return Workload.rectangles(lo, np.minimum(lo + extent, np.array(shape)), shape)
+
+
+def _extent(size: Sequence[float], axes: Sequence[Axis], shape: tuple[int, ...]) -> FloatArray:
+    """A size in cells."""
+    if not all(isinstance(axis, NumberAxis) for axis in axes):
+        raise WorkloadError("Sizes are for axes of numbers.", "give the domain as a number of cells along each axis.")
+    steps = [axis.step for axis in axes if isinstance(axis, NumberAxis)] or [Fraction(1)] * len(shape)
+    try:
+        extent = np.array([float(exact(side, "size") / step) for side, step in zip(size, steps, strict=True)])
+    except (TypeError, ValueError):
+        extent = np.array([np.nan])
+    if extent.shape != (len(shape),) or not ((extent > 0) & (extent <= np.array(shape))).all():
+        raise WorkloadError(f"size={size!r} does not fit into the domain.", "pass one length per axis, none too long.")
+    return extent
 
 
 def _lengths(drawn: FloatArray, most: int) -> IntArray:

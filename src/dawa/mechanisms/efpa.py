@@ -29,7 +29,8 @@ from dawa.estimates import Estimate
 from dawa.mechanisms.mechanism import Mechanism
 from dawa.noise import choice, discrete
 from dawa.noise.source import Source
-from dawa.workload import Closed, Workload, runs_of
+from dawa.bucket_queries import Closed, runs_of
+from dawa.workload import Workload
 
 LARGEST = 2**22
 """Most cells: 16 frequencies are left there."""
@@ -276,7 +277,7 @@ def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Efpa, so
     else:
         cells = inverted(measured(answers, plan, chosen, source), plan.size)
     split = {"choose": options.share * epsilon, "measure": (1 - options.share) * epsilon}
-    return Estimate.of_cells(cells, epsilon, _plain(options), split, source.description)
+    return Estimate.of_cells(counts.shape, cells, epsilon, _plain(options), split, source.description)
 
 
 def measured(answers: Answers, plan: Plan, highest: int, source: Source) -> NDArray[np.complex128]:

@@ -1,23 +1,25 @@
 """Partition, then measure: the shape of DAWA and of everything that the paper builds from its two stages."""
 
+import math
 from dataclasses import asdict, dataclass, is_dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from dawa import infer, measure
-from dawa.arrays import IntArray, frozen
+from dawa import infer, measure, stages
+from dawa.arrays import frozen
 from dawa.counts import Counts
 from dawa.errors import OptionError
 from dawa.estimates import Estimate
 from dawa.mechanisms.mechanism import Mechanism
 from dawa.noise.source import Source
+from dawa.order import MOST_LISTED
 from dawa.partition import choose as stage_one
 from dawa.partition.buckets import Partition
-from dawa.partition.walk import Walk
 from dawa.strategy import choose as stage_two
-from dawa.strategy.rows import RESOLUTION
+from dawa.strategy.patches import Patches
+from dawa.strategy.rows import RESOLUTION, Strategy
 from dawa.workload import Workload
 
 MOST_BRANCHES = 2**24
@@ -40,7 +42,7 @@ class TwoStage:
         postprocess: ``"nonnegative"``, ``"rounded"`` (non-negative and whole), or ``"none"`` (unbiased).
     """
 
-    partition: Any = Walk()  # noqa: RUF009  frozen
+    partition: Any = "walk"
     strategy: str = "best"
     effort: stage_two.Effort | None = None
     branching: int | None = None
@@ -81,17 +83,28 @@ def as_published(summary: str, **options: Any) -> Mechanism:  # noqa: ANN401  ch
 
 def run(counts: Counts, workload: Workload, epsilon: Fraction, options: TwoStage, source: Source) -> Estimate:
     """Partition, choose a strategy, measure, infer."""
-    method = stage_one.method(options.partition, counts.size)
+    method = stage_one.method(options.partition, counts.shape)
+    stages.reached("Choosing buckets")
     buckets = stage_one.partition(counts, epsilon, method, source)
     if options.merge:
-        buckets = buckets.merged(workload.cuts())
+        buckets = buckets.merged(workload)
+    stages.reached("Choosing what to measure")
     strategy = stage_two.choose(
-        workload.on_buckets(buckets.bounds),
+        buckets.queries(workload),
         buckets.allowance(epsilon, RESOLUTION),
         options.strategy,
         options.effort or "best",
         options.branching,
+        patches(buckets, counts.shape),
     )
+    return finished(counts, buckets, strategy, epsilon, plain(options, method), source)
+
+
+def finished(
+    counts: Counts, buckets: Partition, strategy: Strategy, epsilon: Fraction, options: dict[str, Any], source: Source
+) -> Estimate:
+    """Measure, infer: what is left once buckets and strategy are known. The options say how to post-process."""
+    stages.reached("Measuring")
     measured = measure.measure(counts, buckets, strategy, epsilon, source)
     unbiased = strategy.solve(measured.answers.astype(np.float64))
     return Estimate(
@@ -99,10 +112,10 @@ def run(counts: Counts, workload: Workload, epsilon: Fraction, options: TwoStage
         epsilon=epsilon,
         buckets=buckets,
         unbiased=frozen(unbiased),
-        totals=frozen(infer.postprocessed(unbiased, options.postprocess)),
+        totals=frozen(infer.postprocessed(unbiased, options["postprocess"])),
         strategy=strategy,
         unit_variance=measured.unit_variance,
-        options=_plain(options),
+        options=options,
         split=_split(buckets, epsilon),
         randomness=source.description,
     )
@@ -113,10 +126,17 @@ def _split(buckets: Partition, epsilon: Fraction) -> dict[str, Fraction]:
     return {"partition": buckets.spent, "measure": epsilon - buckets.spent}
 
 
-def _plain(options: TwoStage) -> dict[str, Any]:
+def patches(buckets: Partition, shape: tuple[int, ...]) -> Patches | None:
+    """Where the buckets lie, if on a map that can be listed."""
+    if len(shape) == 1 or math.prod(shape) > MOST_LISTED:
+        return None
+    return Patches(shape, buckets.order(shape), buckets.bounds)
+
+
+def plain(options: TwoStage, method: object) -> dict[str, Any]:
     """Options as JSON can hold them."""
     return {
-        "partition": _plain_partition(options.partition),
+        "partition": _plain_partition(options.partition, method),
         "strategy": options.strategy,
         "effort": options.effort or ("best" if options.strategy in stage_two.SEARCHED else None),
         "branching": options.branching,
@@ -125,16 +145,15 @@ def _plain(options: TwoStage) -> dict[str, Any]:
     }
 
 
-def _plain_partition(partition: object) -> Any:  # noqa: ANN401  JSON
-    if partition is None or isinstance(partition, str):
-        return partition or "none"
-    if is_dataclass(partition) and not isinstance(partition, (type, Partition)):
+def _plain_partition(option: object, method: object) -> Any:  # noqa: ANN401  JSON
+    if not isinstance(method, Partition) and is_dataclass(method) and not isinstance(method, type):
         return {
-            "method": type(partition).__name__,
-            **{k: _plain_value(v) for k, v in asdict(partition).items()},
+            "method": type(method).__name__,
+            **{k: _plain_value(v) for k, v in asdict(method).items()},
         }
-    bounds: IntArray = partition.bounds if isinstance(partition, Partition) else np.asarray(partition)
-    return {"method": "given", "buckets": len(bounds) - 1}
+    if option is None or isinstance(option, str):
+        return option or "none"
+    return {"method": "given", "buckets": len(method) if isinstance(method, Partition) else None}
 
 
 def _plain_value(value: Any) -> Any:  # noqa: ANN401  JSON

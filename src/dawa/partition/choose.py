@@ -1,5 +1,6 @@
 """Run the partition step that the options ask for: where counts enter stage 1."""
 
+import math
 from fractions import Fraction
 
 from numpy.typing import ArrayLike
@@ -7,26 +8,34 @@ from numpy.typing import ArrayLike
 from dawa.counts import Counts
 from dawa.errors import BudgetError, OptionError
 from dawa.noise.source import Source
-from dawa.partition.buckets import Method, Partition
+from dawa.partition.buckets import GridMethod, Method, Partition
 from dawa.partition.fixed import every_cell, given
 from dawa.partition.noisy_cost import NoisyCost
 from dawa.partition.php import Php
 from dawa.partition.privtree import PrivTree
 from dawa.partition.structure_first import StructureFirst
-from dawa.partition.walk import Walk
+from dawa.partition.uniform_grid import UniformGrid
+from dawa.partition.walk import Walk, on_maps
 
-METHODS: dict[str, Method] = {
+METHODS: dict[str, Method | GridMethod] = {
     "walk": Walk(),
     "noisy-cost": NoisyCost(),
     "php": Php(),
     "structure-first": StructureFirst(),
     "privtree": PrivTree(),
+    "uniform-grid": UniformGrid(),
 }
+ON_MAPS: dict[str, Method | GridMethod] = {"walk": on_maps()}
+"""What a name means where there are several axes, if it is not the same."""
+
 PUBLIC = ("none", "one")
 
 
-def method(option: "Method | Partition | str | ArrayLike | None", size: int) -> Method | Partition:
+def method(
+    option: "Method | GridMethod | Partition | str | ArrayLike | None", shape: tuple[int, ...]
+) -> Method | GridMethod | Partition:
     """Read the ``partition`` option: a name, a method with options of its own, or public bucket bounds."""
+    size = math.prod(shape)
     if option is None or (isinstance(option, str) and option == "none"):
         return every_cell(size)
     if isinstance(option, str) and option == "one":
@@ -37,15 +46,17 @@ def method(option: "Method | Partition | str | ArrayLike | None", size: int) -> 
                 f"There is no partition {option!r}.",
                 f"choose one of {', '.join((*METHODS, *PUBLIC))}, or pass public bucket bounds.",
             )
-        return METHODS[option]
+        return METHODS[option] if len(shape) == 1 else ON_MAPS.get(option, METHODS[option])
     if isinstance(option, Partition):
         given(option.bounds, size)
         return option
-    return option if isinstance(option, Method) else given(option, size)
+    return option if isinstance(option, (Method, GridMethod)) else given(option, size)
 
 
-def partition(counts: Counts, epsilon: Fraction, chosen: Method | Partition, source: Source) -> Partition:
+def partition(counts: Counts, epsilon: Fraction, chosen: Method | GridMethod | Partition, source: Source) -> Partition:
     """Choose buckets. A record loses ``Partition.spent`` out of epsilon, or less."""
+    if isinstance(chosen, GridMethod):
+        return chosen.choose_boxes(counts.exposed, counts.shape, epsilon, source)
     if not isinstance(chosen, Partition):
         return chosen.choose_buckets(counts.exposed, counts.size, epsilon, source)
     if max(chosen.spent, chosen.spent_least) >= epsilon:

@@ -5,11 +5,18 @@ from numpy.typing import ArrayLike
 
 from dawa.arrays import frozen
 from dawa.errors import OptionError
+from dawa.order import MOST_LISTED
 from dawa.partition.buckets import Partition
 
 
 def every_cell(size: int) -> Partition:
-    """One bucket per cell: no partition."""
+    """One bucket per cell: no partition.
+
+    Raises:
+        OptionError: If they are too many to list.
+    """
+    if size > MOST_LISTED:
+        raise OptionError(f"{size} cells are too many to measure one by one.", "use 'dawa', or coarser steps.")
     return Partition(frozen(np.arange(size + 1)))
 
 

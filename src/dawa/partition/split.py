@@ -84,15 +84,15 @@ class SplitTable:
         """Probability of stopping at each lattice point, as floats: for reports, not for coins."""
         return self.stop_words.astype(np.float64) * 2.0**-64
 
-    def surprising_point(self, chance: float) -> float:
+    def surprising_point(self, chance: FloatArray | float) -> FloatArray:
         """The least lattice point such that stopping at it or above has at most this chance on any path.
 
         Nodes of one path lie at least ``step`` apart, so the chances of stopping at one of them are at most those
         at the point itself, one step above, two steps above, and so on; above the table there are at most 64 more.
         Infinite where no point is that surprising.
         """
-        point = np.searchsorted(-self._stop_chances, -chance)
-        return float(point) if point < len(self._stop_chances) else math.inf
+        point = np.searchsorted(-self._stop_chances, -np.asarray(chance))
+        return np.where(point < len(self._stop_chances), point, math.inf)
 
     @cached_property
     def _stop_chances(self) -> FloatArray:

@@ -35,6 +35,7 @@ class Walk:
         least: How often a node splits for no reason at all.
         coarse_theta: Evidence, in steps, that the first walk wants before it splits with even odds.
         fine_theta: Likewise for the second walk.
+        fan: Parts into which a node splits, a power of two.
         many: Leaves of the first walk from which on dense blocks are looked for.
         block: Cells in a block, a power of two.
         dense: Leaves of the first walk that make a block dense.
@@ -45,6 +46,7 @@ class Walk:
     least: float = 0.15
     coarse_theta: float = -0.7
     fine_theta: float = 0.3
+    fan: int = 2
     many: int = 64
     block: int = 64
     dense: int = 8
@@ -52,7 +54,7 @@ class Walk:
     def __post_init__(self) -> None:
         for name in ("coarse_share", "fine_share"):
             object.__setattr__(self, name, budget.share(getattr(self, name), name))
-        for name in ("many", "block", "dense"):
+        for name in ("fan", "many", "block", "dense"):
             object.__setattr__(self, name, _whole_number(getattr(self, name), name))
         for name in ("least", "coarse_theta", "fine_theta"):
             object.__setattr__(self, name, _finite(getattr(self, name), name))
@@ -63,8 +65,11 @@ class Walk:
             )
         if not 0 < self.least < 0.5:
             raise OptionError(f"least={self.least} is no such probability.", "pass a number in (0, 1/2).")
-        if self.block & (self.block - 1):
-            raise OptionError(f"block={self.block} is no power of two.", "pass 64, for example.")
+        for name in ("fan", "block"):
+            if getattr(self, name) & (getattr(self, name) - 1):
+                raise OptionError(f"{name}={getattr(self, name)} is no power of two.", f"pass {name}=64, for example.")
+        if self.fan < 2:
+            raise OptionError("fan=1 splits nothing.", "pass 2, or 4 on maps.")
 
     def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, source: Source) -> Partition:
         """Choose buckets by both walks."""
@@ -78,6 +83,19 @@ class Walk:
         """The split tables that go with ``losses``, each certified."""
         coarse, fine = self.losses(epsilon)
         return split_table(coarse, self.least, self.coarse_theta), split_table(fine, self.least, self.fine_theta)
+
+
+def on_maps() -> Walk:
+    """The walk for several axes: four parts at a time, the squares of a quadtree."""
+    return Walk(
+        coarse_share=Fraction(8, 100),
+        fine_share=Fraction(20, 100),
+        least=1 / 9,
+        coarse_theta=-0.6,
+        fine_theta=0.3,
+        fan=4,
+        dense=12,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,19 +118,19 @@ class Nodes:
         """One past the last cell of each."""
         return np.minimum(self.start + (np.int64(1) << self.height), size)
 
-    def children(self, size: int) -> "Nodes":
-        """Both halves, without those outside the domain, each no higher than its cells need."""
-        half = self.height - 1
-        right = self.start + (np.int64(1) << half)
-        start = np.concatenate((self.start, right))
-        height, depth = np.concatenate((half, half)), np.concatenate((self.depth, self.depth)) + 1
-        return Nodes(start, _trimmed(start, height, size), depth).where(start < size)
+    def children(self, size: int, fan: int = 2) -> "Nodes":
+        """The equal parts of each, without those outside the domain, each no higher than its cells need."""
+        bits = fan.bit_length() - 1
+        low = self.height - bits
+        start = np.concatenate([self.start + (np.int64(part) << low) for part in range(fan)])
+        height, depth = np.tile(low, fan), np.tile(self.depth + 1, fan)
+        return Nodes(start, _trimmed(start, height, size, bits), depth).where(start < size)
 
 
-def whole(size: int) -> Nodes:
+def whole(size: int, fan: int = 2) -> Nodes:
     """The root: the whole domain."""
     zero = np.zeros(1, np.int64)
-    return Nodes(zero, np.array([(size - 1).bit_length()]), zero)
+    return Nodes(zero, np.array([_height(size, fan.bit_length() - 1)]), zero)
 
 
 def unevenness(exposed: Occupied, before: IntArray, start: IntArray, stop: IntArray) -> IntArray:
@@ -122,12 +140,19 @@ def unevenness(exposed: Occupied, before: IntArray, start: IntArray, stop: IntAr
 
 
 def walk(
-    exposed: Occupied, size: int, roots: Nodes, table: SplitTable, source: Source, score: Score = unevenness
+    exposed: Occupied,
+    size: int,
+    roots: Nodes,
+    table: SplitTable,
+    source: Source,
+    score: Score = unevenness,
+    fan: int = 2,
 ) -> Nodes:
     """The leaves of one walk from each root, in order of their cells. Loses ``table.loss``.
 
-    The score takes the counts, the records before each occupied cell, and the ends of intervals. It must be a whole
-    number that one record moves by at most 1 and that is no larger for a part of an interval.
+    A node that splits has ``fan`` children, a power of two. The score takes the counts, the records before each
+    occupied cell, and the ends of intervals. It must be a whole number that one record moves by at most 1 and that is
+    no larger for a part of an interval.
     """
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(exposed.counts)))
     leaves, nodes = [roots.where(np.zeros(len(roots.start), bool))], roots
@@ -140,7 +165,7 @@ def walk(
         threshold = table.thresholds[table.points(scores, nodes.depth)]
         split = source.words(len(nodes.start)) < threshold
         leaves.append(nodes.where(~split))
-        nodes = nodes.where(split).children(size)
+        nodes = nodes.where(split).children(size, fan)
     start, height, depth = (
         np.concatenate([getattr(part, name) for part in leaves]) for name in ("start", "height", "depth")
     )
@@ -163,9 +188,9 @@ def two_phase(exposed: Occupied, size: int, epsilon: Fraction, options: Walk, so
     """Choose buckets; a record loses ``Partition.spent``, or ``spent_least`` where its bucket is spared."""
     coarse_loss, fine_loss = options.losses(epsilon)
     coarse_table, fine_table = options.tables(epsilon)
-    coarse = walk(exposed, size, whole(size), coarse_table, source)
+    coarse = walk(exposed, size, whole(size, options.fan), coarse_table, source, fan=options.fan)
     dense = dense_leaves(coarse, options)
-    fine = walk(exposed, size, coarse.where(~dense).at_root(), fine_table, source)
+    fine = walk(exposed, size, coarse.where(~dense).at_root(), fine_table, source, fan=options.fan)
     spared = coarse.where(dense)
     cells = _every_cell(spared.start, spared.stop(size))
     start = np.concatenate((fine.start, cells))
@@ -184,12 +209,17 @@ def loss(epsilon: Fraction, options: Walk) -> Fraction:
     return sum((Fraction(table.loss) for table in options.tables(epsilon)), Fraction(0))
 
 
-def _trimmed(start: IntArray, height: IntArray, size: int) -> IntArray:
+def _trimmed(start: IntArray, height: IntArray, size: int, bits: int) -> IntArray:
     """The least height that still covers a node's cells inside the domain."""
     trimmed = height.copy()
     for last in np.flatnonzero((start < size) & (start + (np.int64(1) << height) > size)):
-        trimmed[last] = (size - int(start[last]) - 1).bit_length()
+        trimmed[last] = _height(size - int(start[last]), bits)
     return trimmed
+
+
+def _height(cells: int, bits: int) -> int:
+    """The least multiple of ``bits`` such that two to that power is no less than the cells."""
+    return -(-(cells - 1).bit_length() // bits) * bits
 
 
 def _every_cell(start: IntArray, stop: IntArray) -> IntArray:

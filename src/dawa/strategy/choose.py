@@ -6,18 +6,20 @@ from typing import Literal
 import numpy as np
 
 from dawa.arrays import IntArray
+from dawa.bucket_queries import BucketQueries
 from dawa.errors import OptionError
-from dawa.strategy import hat_search, hats, tree
+from dawa.order import MOST_LISTED
+from dawa.strategy import bump_search, hat_search, hats, tree
 from dawa.strategy.hb import hb
+from dawa.strategy.patches import Patches
 from dawa.strategy.rows import Strategy
 from dawa.strategy.wavelet import wavelet
-from dawa.workload import BucketQueries
 
 Effort = Literal["best", "fast"]
 
-NAMES = ("best", "greedy", "uniform", "geometric", "leaves", "levels", "hats", "hb", "wavelet")
+NAMES = ("best", "greedy", "uniform", "geometric", "leaves", "levels", "hats", "bumps", "hb", "wavelet")
 
-SEARCHED = ("best", "hats")
+SEARCHED = ("best", "hats", "bumps")
 """Strategies for which effort makes a difference."""
 
 TREES = ("best", "greedy", "uniform", "geometric", "levels", "hb")
@@ -26,6 +28,9 @@ TREES = ("best", "greedy", "uniform", "geometric", "levels", "hb")
 BRANCHINGS = (2, 4, 8, 16)
 SMALL, LARGE = 512, 2**14
 """Up to so many buckets, every tree, or at least the flattest, is cheap enough to optimise level by level."""
+
+BUMP_STEPS: dict[Effort, int] = {"best": 15, "fast": 4}
+"""How often the entries of bumps are moved."""
 
 STEERING_QUERIES, HURRIED_QUERIES = 4000, 200
 """How many queries steer a search where there are many more, and how many a tree's levels in a hurry."""
@@ -46,6 +51,7 @@ def choose(
     name: str = "best",
     effort: Effort = "best",
     branching: int | None = None,
+    patches: Patches | None = None,
 ) -> Strategy:
     """A strategy by name, or the best of all.
 
@@ -55,6 +61,7 @@ def choose(
         name: One of ``NAMES``.
         effort: How hard to search: "fast" compares what needs no search, "best" searches for about a second.
         branching: Children per node of a tree; None takes what suits.
+        patches: Where the buckets lie on a map; None on a line.
 
     Raises:
         OptionError: If there is no such strategy or effort, or the branching is no whole number above 1.
@@ -70,6 +77,15 @@ def choose(
         return tree.greedy(queries, allowance, fans[0])
     if name == "levels":
         return _least(_level_trees(steering, allowance, fans), steering)
+    if name == "bumps" and patches is None:
+        raise OptionError(
+            f"Bumps are for maps of at most {MOST_LISTED} cells.", "use 'hats' on one axis, and 'best' on larger maps."
+        )
+    if patches is not None and name != "hats":
+        candidates: list[Strategy] = [*bump_search.search(steering, allowance, patches, BUMP_STEPS[effort])]
+        if name == "best" or not candidates:
+            candidates += [tree.leaves_only(allowance, fans[0]), tree.greedy(steering, allowance, fans[0])]
+        return _least(candidates, steering)
     candidates = _hats(steering, allowance, effort)
     if name == "best" or not candidates:
         candidates += _trees(steering, allowance, fans, effort)

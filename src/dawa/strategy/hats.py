@@ -15,14 +15,12 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, frozen
-from dawa.strategy.rows import RESOLUTION, broken
-from dawa.workload import BucketQueries
+from dawa.bucket_queries import BucketQueries
+from dawa.strategy.descent import LARGEST_ENTRY
+from dawa.strategy.rows import RESOLUTION, broken, variances_by_runs, whole_numbers
 
 FEWEST_BUCKETS = 24
 """Below this, trees do as well and are simpler."""
-
-LARGEST_ENTRY = 20.0
-"""Bounds B, so that a leaf keeps a share of its allowance that survives rounding."""
 
 TABLE_SCALE = 0.92
 """The scale of every level where nothing is searched."""
@@ -179,7 +177,7 @@ class HatStrategy:
         Raises:
             ReleaseError: If the lists do not make a strategy.
         """
-        arrays = [_whole_numbers(data, name) for name in ("leaf", "start", "stop", "weights")]
+        arrays = [whole_numbers(data, name) for name in ("leaf", "start", "stop", "weights")]
         leaf, start, stop, weights = arrays
         if len(start) != len(stop) or len(leaf) == 0:
             raise broken("has lists of the wrong length")
@@ -247,6 +245,10 @@ class HatStrategy:
             np.array(lo, np.float64), np.array(hi, np.float64), *self._variance_tree
         )
         return variances
+
+    def variances(self, queries: BucketQueries) -> FloatArray:
+        """The variance of each query, however many runs it has."""
+        return variances_by_runs(self, queries)
 
     def expected_error(self, queries: BucketQueries) -> float:
         """The weighted sum of all queries' variances, exactly."""
@@ -378,14 +380,3 @@ def sums_by(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
 
 def _offsets(lengths: IntArray) -> IntArray:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-
-
-def _whole_numbers(data: dict[str, Any], name: str) -> IntArray:
-    """A list of a JSON object, as integers that are exactly the ones written there."""
-    numbers = data.get(name)
-    if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
-        raise broken(f"has no list of whole numbers named {name!r}")
-    try:
-        return np.array(numbers, np.int64)
-    except OverflowError:
-        raise broken(f"has too large numbers in {name!r}") from None

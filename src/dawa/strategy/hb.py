@@ -4,8 +4,9 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import IntArray, frozen
+from dawa.bucket_queries import BucketQueries, Closed
 from dawa.strategy.tree import TreeStrategy, level_offsets
-from dawa.workload import BucketQueries, Closed, Workload
+from dawa.workload import Workload
 
 CANDIDATES = 3
 """So many heights, the best by the authors' formula, are compared by their exact errors."""

@@ -2,9 +2,11 @@
 
 from typing import Any, Protocol
 
+import numpy as np
+
 from dawa.arrays import FloatArray, IntArray
+from dawa.bucket_queries import BucketQueries
 from dawa.errors import ReleaseError
-from dawa.workload import BucketQueries
 
 RESOLUTION = 2**16
 """Q: the column sum of a bucket that keeps the whole budget of the measure step."""
@@ -43,6 +45,10 @@ class Strategy(Protocol):
         """``wᵀ (AᵀA)⁻¹ w`` for each run ``[lo, hi)`` in bucket coordinates, in logarithmic time each."""
         ...
 
+    def variances(self, queries: BucketQueries) -> FloatArray:
+        """``wᵀ (AᵀA)⁻¹ w`` for each query, however many runs it has."""
+        ...
+
     def expected_error(self, queries: BucketQueries) -> float:
         """The weighted sum of ``wᵀ (AᵀA)⁻¹ w`` over the queries, exactly."""
         ...
@@ -52,8 +58,26 @@ class Strategy(Protocol):
         ...
 
 
+def variances_by_runs(strategy: Strategy, queries: BucketQueries) -> FloatArray:
+    """Each query's variance: at once where queries are single runs, else one after the other."""
+    if len(queries.lo) == len(queries):
+        return strategy.range_variances(queries.lo, queries.hi) * queries.weight**2
+    one_by_one = (strategy.expected_error(queries.only(i)) for i in range(len(queries)))
+    return np.fromiter(one_by_one, np.float64, len(queries))
+
+
 def broken(problem: str) -> ReleaseError:
     """The error for a strategy in a release file whose numbers make none."""
     return ReleaseError(
         f"The strategy of this release {problem}.", "ask its publisher for it again: the file was changed or cut off."
     )
+
+def whole_numbers(data: dict[str, Any], name: str) -> IntArray:
+    """A list of a JSON object, as integers that are exactly the ones written there."""
+    numbers = data.get(name)
+    if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
+        raise broken(f"has no list of whole numbers named {name!r}")
+    try:
+        return np.array(numbers, np.int64)
+    except OverflowError:
+        raise broken(f"has too large numbers in {name!r}") from None

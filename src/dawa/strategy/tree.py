@@ -13,8 +13,8 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, frozen
+from dawa.bucket_queries import BucketQueries
 from dawa.strategy.rows import RESOLUTION, broken
-from dawa.workload import BucketQueries
 
 
 def level_offsets(buckets: int, branching: int) -> IntArray:
@@ -76,6 +76,16 @@ class TreeStrategy:
         """``wᵀ (AᵀA)⁻¹ w`` for each run ``[lo, hi)`` in bucket coordinates."""
         scaled, (m, s) = self._scaled, self._moments
         variances: FloatArray = kernels.tree.range_variances(lo, hi, scaled, m, s, self.branching, self.offset)
+        return variances
+
+    def variances(self, queries: BucketQueries) -> FloatArray:
+        """The variance of each query, however many runs it has."""
+        if len(queries.lo) == len(queries):
+            return self.range_variances(queries.lo, queries.hi) * queries.weight**2
+        runs = (queries.first, queries.lo, queries.hi, queries.weight)
+        variances: FloatArray = kernels.tree_variance.variances(
+            *runs, self._scaled, *self._moments, self.branching, self.offset
+        )
         return variances
 
     def expected_error(self, queries: BucketQueries) -> float:

@@ -1,0 +1,232 @@
+"""Bumps: overlapping patches of a map, weighted entry by entry; the best rows known for rectangles.
+
+Buckets are cut, in their order, into blocks of consecutive ones. A row has its entries on a block and on the blocks
+that touch it: at first a bump that falls off linearly along every axis, then whatever makes the expected error of the
+workload least. With entries B, scales ``s_j = (1 + Σ_l B_lj) / b_j`` and b the buckets' allowances, the strategy is
+``A = [B; I] diag(1/s)``, as it is for hats; a query w has the squared error ``Σ s_j² w_j² - fᵀ K⁻¹ f`` with
+``f = B diag(s) w`` and ``K = I + BBᵀ``. K has as many rows as there are blocks, about √k: nothing else is dense.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from dawa import kernels
+from dawa.arrays import FloatArray, IntArray, frozen
+from dawa.bucket_queries import BucketQueries
+from dawa.strategy.rows import RESOLUTION, broken, whole_numbers
+
+CHUNK = 512
+"""Queries whose sums over all rows are held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Where rows have their entries.
+
+    Attributes:
+        buckets: Number of buckets, k.
+        ptr: Row l owns entries ``ptr[l]`` to ``ptr[l + 1]``.
+        column: Each entry's bucket, increasing along a row.
+    """
+
+    buckets: int
+    ptr: IntArray
+    column: IntArray
+
+    def __len__(self) -> int:
+        return len(self.ptr) - 1
+
+    @cached_property
+    def row(self) -> IntArray:
+        """Each entry's row."""
+        return np.repeat(np.arange(len(self)), np.diff(self.ptr))
+
+    @cached_property
+    def order(self) -> IntArray:
+        """The entries, bucket by bucket."""
+        return np.argsort(self.column, kind="stable")
+
+    @cached_property
+    def column_ptr(self) -> IntArray:
+        """Bucket j owns ``order[column_ptr[j]:column_ptr[j + 1]]``."""
+        return np.concatenate(([0], np.cumsum(np.bincount(self.column, minlength=self.buckets))))
+
+    def summed(self, entries: FloatArray) -> FloatArray:
+        """The sum of the entries on each bucket."""
+        return np.bincount(self.column, entries, minlength=self.buckets).astype(np.float64)
+
+    def factor(self, entries: FloatArray) -> FloatArray:
+        """The lower triangle L of ``I + BBᵀ = LLᵀ``."""
+        from scipy import linalg, sparse  # noqa: PLC0415  only maps need it
+
+        matrix = sparse.csr_array((entries, self.column, self.ptr), shape=(len(self), self.buckets))
+        gram = (matrix @ matrix.T).toarray()
+        gram[np.diag_indices(len(self))] += 1
+        lower: FloatArray = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
+        return lower
+
+
+@dataclass(frozen=True, eq=False)
+class BumpStrategy:
+    """Integer rows with scattered entries, and one leaf row per bucket.
+
+    Attributes:
+        leaf: The weight of each bucket's leaf row, at least 1.
+        ptr: Row l owns entries ``ptr[l]`` to ``ptr[l + 1]``.
+        column: Each entry's bucket, increasing along a row.
+        weights: Each entry's weight.
+    """
+
+    leaf: IntArray
+    ptr: IntArray
+    column: IntArray
+    weights: IntArray
+
+    @classmethod
+    def rounded(cls, pattern: Pattern, entries: FloatArray, allowance: IntArray) -> Self:
+        """The integer strategy nearest below ``B diag(1/s)``: leaves get what rounding leaves over.
+
+        Every column then sums to exactly its allowance. Entries without any weight are dropped, and so are rows.
+        """
+        share = entries / (1 + pattern.summed(entries))[pattern.column]
+        weights = np.floor(share * allowance[pattern.column]).astype(np.int64)
+        leaf = np.array(allowance, np.int64)
+        np.subtract.at(leaf, pattern.column, weights)
+        kept = weights > 0
+        lengths = np.bincount(pattern.row[kept], minlength=len(pattern))
+        ptr = np.concatenate(([0], np.cumsum(lengths[lengths > 0])))
+        return cls(frozen(leaf), frozen(ptr), frozen(pattern.column[kept]), frozen(weights[kept]))
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """Rebuild a strategy from what ``to_json`` returned.
+
+        Raises:
+            ReleaseError: If the lists do not make a strategy.
+        """
+        arrays = [whole_numbers(data, name) for name in ("leaf", "ptr", "column", "weights")]
+        leaf, ptr, column, weights = arrays
+        if len(leaf) == 0 or len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != len(column) or len(column) != len(weights):
+            raise broken("has lists of the wrong length")
+        if (np.diff(ptr) < 1).any() or (column < 0).any() or (column >= len(leaf)).any():
+            raise broken("has rows without entries, or entries outside the buckets")
+        inner = np.ones(len(column), bool)
+        inner[ptr[:-1]] = False
+        if (np.diff(column)[inner[1:]] <= 0).any():
+            raise broken("has rows whose entries are not sorted")
+        if (weights < 1).any() or (leaf < 1).any() or (weights > RESOLUTION).any() or (leaf > RESOLUTION).any():
+            raise broken(f"has weights below 1 or above {RESOLUTION}")
+        strategy = cls(*(frozen(array) for array in arrays))
+        if (strategy.column_sums() > RESOLUTION).any():
+            raise broken(f"has columns that sum to more than {RESOLUTION}")
+        return strategy
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists: leaf weights, and each row's buckets and weights."""
+        return {
+            "kind": "bumps",
+            "leaf": self.leaf.tolist(),
+            "ptr": self.ptr.tolist(),
+            "column": self.column.tolist(),
+            "weights": self.weights.tolist(),
+        }
+
+    @property
+    def buckets(self) -> int:
+        """Number of buckets, k."""
+        return len(self.leaf)
+
+    @property
+    def name(self) -> str:
+        """What to call it in a release."""
+        return "bumps"
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        """Where the rows have their entries."""
+        return Pattern(self.buckets, self.ptr.copy(), self.column.copy())
+
+    def column_sums(self) -> IntArray:
+        """Each bucket's exact sum of weights."""
+        sums = self.leaf.copy()
+        np.add.at(sums, self.column, self.weights)
+        return sums
+
+    def apply(self, totals: IntArray) -> IntArray:
+        """The exact answers of the rows, then those of the leaves."""
+        exact = np.array(totals, np.int64)
+        rows = kernels.bumps.times(self.pattern.ptr, self.pattern.column, self.weights.copy(), exact[:, None])[:, 0]
+        return np.concatenate((rows, self.leaf * exact))
+
+    def solve(self, answers: FloatArray) -> FloatArray:
+        """Least squares: ``(z - Bᵀ K⁻¹ B z) / leaf`` with ``z = y_leaf + Bᵀ y_rows``."""
+        from scipy import linalg  # noqa: PLC0415  only maps need it
+
+        pattern, entries, rows = self.pattern, self._entries, len(self.pattern)
+        z = answers[rows:] + pattern.summed(entries * answers[pattern.row])
+        onto = np.bincount(pattern.row, entries * z[pattern.column], minlength=rows)
+        back = linalg.cho_solve((self._factor, True), onto, check_finite=False)
+        best: FloatArray = (z - pattern.summed(entries * back[pattern.row])) / self.leaf
+        return best
+
+    def range_variances(self, lo: FloatArray, hi: FloatArray) -> FloatArray:
+        """The variance of each run ``[lo, hi)`` in bucket coordinates."""
+        return self.variances(BucketQueries.of_runs(self.buckets, lo, hi))
+
+    def variances(self, queries: BucketQueries) -> FloatArray:
+        """The variance of each query, however many runs it has."""
+        from scipy import linalg  # noqa: PLC0415  only maps need it
+
+        pattern, found = self.pattern, np.empty(len(queries))
+        for begin in range(0, len(queries), CHUNK):
+            part = slice(begin, min(begin + CHUNK, len(queries)))
+            sums, squares = kernels.bumps.of_queries(
+                np.array(queries.first[begin : part.stop + 1]),
+                np.array(queries.lo, np.float64),
+                np.array(queries.hi, np.float64),
+                np.array(queries.weight, np.float64),
+                self._scale,
+                pattern.column_ptr,
+                pattern.order,
+                pattern.row,
+                self._entries,
+                len(pattern),
+            )
+            known = linalg.solve_triangular(self._factor, sums.T, lower=True, check_finite=False)
+            found[part] = squares - (known**2).sum(axis=0)
+        return found
+
+    def expected_error(self, queries: BucketQueries) -> float:
+        """The weighted sum of all queries' variances, exactly."""
+        error = float(queries.omega @ self.variances(queries))
+        if not queries.differences:
+            return error
+        linear = queries.omega @ queries.dense()
+        whole = BucketQueries(
+            self.buckets,
+            np.array([0, self.buckets]),
+            np.arange(self.buckets, dtype=np.float64),
+            np.arange(1.0, self.buckets + 1),
+            linear,
+            np.ones(1),
+            1.0,
+        )
+        return float(queries.omega.sum()) * error - float(self.variances(whole)[0])
+
+    @cached_property
+    def _scale(self) -> FloatArray:
+        """s: what a leaf's answer, divided by Q, is multiplied with."""
+        return RESOLUTION / self.leaf
+
+    @cached_property
+    def _entries(self) -> FloatArray:
+        """B, of the integer rows: what is measured, not what was wished for."""
+        entries: FloatArray = self.weights / self.leaf[self.column]
+        return entries
+
+    @cached_property
+    def _factor(self) -> FloatArray:
+        return self.pattern.factor(self._entries)
