@@ -32,6 +32,7 @@ from dawa.mechanisms.mwem import (
 )
 from dawa.noise import discrete
 from dawa.noise.source import Seeded
+from dawa.order import MOST_LISTED
 from dawa.workload import Workload
 
 
@@ -327,6 +328,68 @@ def test_options_are_checked_and_plain():
     for wrong in wrongs + shares:
         with pytest.raises(OptionError, match="Hint:"):
             Mwem(**wrong)
+
+
+# --- on maps
+
+
+@st.composite
+def rectangles(draw, shape):
+    """A few rectangles, some of which cut cells."""
+    number = draw(st.integers(1, 4))
+    ends = [
+        [sorted(draw(st.sets(st.floats(0, side, width=16), min_size=2, max_size=2))) for side in shape]
+        for _ in range(number)
+    ]
+    return Workload.rectangles(np.array(ends)[:, :, 0], np.array(ends)[:, :, 1], shape)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.lists(st.integers(1, 6), min_size=2, max_size=3).map(tuple))
+def test_rectangles_are_answered_exactly_in_steps_of_the_lattice(data, shape):
+    """Against the dense weights of every cell, rounded: what is claimed about runs holds for rectangles."""
+    workload = data.draw(rectangles(shape))
+    queries, counts = candidates(workload), np.random.default_rng(data.draw(st.integers(0, 99))).poisson(4, shape)
+    exposed = Counts.of(counts).exposed
+    rows, line = dense(queries, counts.size), exposed.dense(counts.size)
+    assert queries.exact(exposed).tolist() == (rows @ line.astype(object)).tolist()
+    assert np.abs(rows).max() == queries.sensitivity <= LATTICE
+    unit = np.abs(workload.weight).max() / LATTICE
+    np.testing.assert_allclose(
+        queries.exact(exposed) * unit, workload.answers(counts), atol=unit / 2 * counts.sum() + 1e-9
+    )
+    bounds, mass = np.array([0, counts.size]), np.array([float(counts.sum())])
+    slow = rows.astype(float) @ infer.expanded(mass, bounds)
+    np.testing.assert_allclose(queries.estimated(bounds, mass), slow, atol=0.5 + 1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data(), st.lists(st.integers(1, 6), min_size=2, max_size=3).map(tuple), st.integers(1, 4))
+def test_segments_do_what_cells_of_a_map_would(data, shape, passes):
+    queries = candidates(data.draw(rectangles(shape)))
+    size = math.prod(shape)
+    answers = np.array([data.draw(st.floats(-50, 150)) for _ in range(len(queries))])
+    bounds, mass = updated(queries, answers, np.array([0, size]), np.array([60.0]), passes)
+    slow = replayed(np.full(size, 60.0 / size), dense(queries, size).astype(float) / LATTICE, answers, passes)
+    np.testing.assert_allclose(infer.expanded(mass, bounds), slow, rtol=1e-9, atol=1e-12)
+
+
+def test_a_map_is_learned_in_its_own_shape():
+    counts = np.full((12, 10), 5)
+    counts[2:6, 3:9] = 90
+    corners = [[0, 0], [2, 3], [6, 0], [0, 9]], [[12, 10], [6, 9], [12, 10], [12, 10]]
+    workload = Workload.rectangles(*corners, (12, 10))
+    found = run(Counts.of(counts), workload, Fraction(10**4), Mwem(rounds=4, replays=2000), Seeded(0))
+    np.testing.assert_allclose(found.answer(workload), workload.answers(counts), rtol=0.01)
+    assert found.cells.shape == (12, 10)
+    assert found.cells[3, 4] > 5 * found.cells[8, 4]
+
+
+def test_more_cells_than_can_be_listed_are_refused():
+    shape = (2, MOST_LISTED)
+    counts = Counts.sparse(shape, np.array([5]), np.array([1]))
+    with pytest.raises(OptionError, match="Hint:"):
+        run(counts, Workload.rectangles([[0, 0]], [[1, 9]], shape), Fraction(1), Mwem(), Seeded(0))
 
 
 def test_scales_that_lose_too_much_are_never_drawn_from(monkeypatch):

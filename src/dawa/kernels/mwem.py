@@ -2,10 +2,30 @@
 
 import math
 
+import numpy as np
 from numba import njit
 
 LONGEST = 10.0
 """Bounds the exponent of one step, for the sake of floats: an answer would have to miss by 20 times all records."""
+
+
+LONG = 0.5
+"""A step with an exponent above this changes so much that sums are taken anew."""
+
+
+@njit(cache=True, fastmath={"reassoc", "nsz", "contract"})
+def _sum(mass, lo, hi):
+    """The records in segments ``[lo, hi)``, added in any order."""
+    inside = 0.0
+    for segment in range(lo, hi):
+        inside += mass[segment]
+    return inside
+
+
+@njit(cache=True)
+def _multiply(mass, lo, hi, factor):
+    for segment in range(lo, hi):
+        mass[segment] *= factor
 
 
 @njit(cache=True)
@@ -13,7 +33,8 @@ def replay(mass, first, lo, hi, weight, answers, passes):
     """Multiply ``mass`` in place until it agrees better with every answer; its sum stays.
 
     Once per pass and answer, mass under weight w is multiplied by ``exp(w · miss / (2 · sum))``, and the whole is
-    brought back to its sum.
+    brought back to its sum: in thought, by keeping the sum of what the array holds, so that a step touches only the
+    segments of its query.
 
     Args:
         mass: Records in each segment.
@@ -24,26 +45,23 @@ def replay(mass, first, lo, hi, weight, answers, passes):
         answers: Noisy answers.
         passes: How often to go through all of them.
     """
-    total = 0.0
-    for segment in range(len(mass)):
-        total += mass[segment]
+    total = _sum(mass, 0, len(mass))
+    inside = np.empty(len(lo))
+    held = total  # what the array holds; the estimate is total / held times it
     for _ in range(passes):
         for query in range(len(answers)):
             estimate = 0.0
             for run in range(first[query], first[query + 1]):
-                inside = 0.0
-                for segment in range(lo[run], hi[run]):
-                    inside += mass[segment]
-                estimate += weight[run] * inside
-            exponent = (answers[query] - estimate) / (2 * total)
+                inside[run] = _sum(mass, lo[run], hi[run])
+                estimate += weight[run] * inside[run]
+            exponent = (answers[query] - estimate * (total / held)) / (2 * total)
             exponent = min(max(exponent, -LONGEST), LONGEST)
             for run in range(first[query], first[query + 1]):
                 factor = math.exp(exponent * weight[run])
-                for segment in range(lo[run], hi[run]):
-                    mass[segment] *= factor
-            after = 0.0
-            for segment in range(len(mass)):
-                after += mass[segment]
-            scale = total / after
-            for segment in range(len(mass)):
-                mass[segment] *= scale
+                _multiply(mass, lo[run], hi[run], factor)
+                held += (factor - 1) * inside[run]
+            if abs(exponent) > LONG:
+                _multiply(mass, 0, len(mass), total / _sum(mass, 0, len(mass)))
+                held = total
+        _multiply(mass, 0, len(mass), total / _sum(mass, 0, len(mass)))
+        held = total

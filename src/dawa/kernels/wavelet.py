@@ -36,6 +36,17 @@ def transform(totals):
 
 
 @njit(cache=True)
+def transforms(totals):
+    """The transform of every row of a matrix."""
+    first = transform(totals[0])
+    answers = np.empty((len(totals), len(first)), np.int64)
+    answers[0] = first
+    for row in range(1, len(totals)):
+        answers[row] = transform(totals[row])
+    return answers
+
+
+@njit(cache=True)
 def inverse(differences, start, blocks, k):
     """Buckets from the differences of whole nodes and the totals of blocks, from the widest level down.
 
@@ -49,6 +60,15 @@ def inverse(differences, start, blocks, k):
             sums[2 * i + 1] = (total - difference) / 2
         if (k >> level) & 1:
             sums[(k >> level) - 1] = blocks[level]
+    return sums
+
+
+@njit(cache=True)
+def inverses(differences, start, blocks, k):
+    """The inverse of every row of a matrix, with a row of blocks each."""
+    sums = np.empty((len(differences), k))
+    for row in range(len(differences)):
+        sums[row] = inverse(differences[row], start, blocks[row], k)
     return sums
 
 

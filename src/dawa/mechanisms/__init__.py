@@ -7,7 +7,22 @@ from dataclasses import replace
 from typing import Any
 
 from dawa.errors import OptionError
-from dawa.mechanisms import efpa, hb, hierarchical, mwem, php, privelet, privtree, structure_first, uniform
+from dawa.mechanisms import (
+    agrid,
+    dpcube,
+    efpa,
+    hb,
+    hierarchical,
+    hybrid_tree,
+    mwem,
+    php,
+    privelet,
+    privtree,
+    quadtree,
+    structure_first,
+    ugrid,
+    uniform,
+)
 from dawa.mechanisms.mechanism import Mechanism, Run
 from dawa.mechanisms.two_stage import as_published, two_stages
 from dawa.partition.noisy_cost import NoisyCost
@@ -41,6 +56,11 @@ _REGISTRY: dict[str, Mechanism] = {
     "structure-first": structure_first.MECHANISM,
     "mwem": mwem.MECHANISM,
     "privtree": privtree.MECHANISM,
+    "quadtree": quadtree.MECHANISM,
+    "hybrid-tree": hybrid_tree.MECHANISM,
+    "ugrid": ugrid.MECHANISM,
+    "agrid": agrid.MECHANISM,
+    "dpcube": dpcube.MECHANISM,
     "uniform": uniform.MECHANISM,
 }
 
@@ -50,7 +70,7 @@ def names(*, with_error_bars: bool = False) -> tuple[str, ...]:
 
     >>> names()[:3]
     ('dawa', 'dawa-2014', 'dawa-2014-all')
-    >>> set(names()) - set(names(with_error_bars=True)) == {"efpa", "mwem"}
+    >>> set(names()) - set(names(with_error_bars=True)) == {"agrid", "dpcube", "efpa", "mwem"}
     True
     """
     return tuple(name for name, mechanism in _REGISTRY.items() if mechanism.error_bars or not with_error_bars)

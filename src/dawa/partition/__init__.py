@@ -6,17 +6,33 @@
 | ``noisy_cost`` | the paper's Algorithm 1, as proven there | ``noisy_cost.md`` |
 | ``php`` | recursive bisection (Ács et al. 2012) | ``php.md`` |
 | ``structure_first`` | bounds drawn one by one (Xu et al. 2013) | ``structure_first.md`` |
-| ``privtree`` | halving what holds many records (Zhang et al. 2016) | ``privtree.md`` |
+| ``privtree`` | dividing what holds many records (Zhang et al. 2016) | ``privtree.md`` |
+| ``uniform_grid`` | equal boxes by the number of records (Qardaji et al. 2013) | ``uniform_grid.md`` |
+| ``kd_tree`` | boxes cut at medians above, in halves below (Cormode et al. 2012) | ``kd_tree.md`` |
 | ``fixed`` | none, or one that the user names | it never looks |
+| ``row_major`` | none, with cells row by row | it never looks |
 | ``optimum`` | the least-cost partition, for evaluation | it is NOT; nothing in the pipeline imports it |
 """
 
 from dawa.partition.buckets import Partition
 from dawa.partition.fixed import every_cell, given
+from dawa.partition.kd_tree import KdTree
 from dawa.partition.noisy_cost import NoisyCost
 from dawa.partition.php import Php
 from dawa.partition.privtree import PrivTree
 from dawa.partition.structure_first import StructureFirst
+from dawa.partition.uniform_grid import UniformGrid
 from dawa.partition.walk import Walk
 
-__all__ = ["NoisyCost", "Partition", "Php", "PrivTree", "StructureFirst", "Walk", "every_cell", "given"]
+__all__ = [
+    "KdTree",
+    "NoisyCost",
+    "Partition",
+    "Php",
+    "PrivTree",
+    "StructureFirst",
+    "UniformGrid",
+    "Walk",
+    "every_cell",
+    "given",
+]

@@ -18,10 +18,10 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray
+from dawa.bucket_queries import BucketQueries
 from dawa.errors import OptionError
-from dawa.strategy.rows import RESOLUTION, broken
+from dawa.strategy.rows import RESOLUTION, broken, variances_by_runs
 from dawa.strategy.tree import level_offsets
-from dawa.workload import BucketQueries
 
 
 @dataclass(frozen=True)
@@ -80,19 +80,29 @@ class WaveletStrategy:
 
     def apply(self, totals: IntArray) -> IntArray:
         """The differences, from the narrowest level up, then the total, in exact integers."""
-        answers: IntArray = kernels.wavelet.transform(np.array(totals, np.int64))
-        answers[:-1] *= self.difference
-        answers[-1] *= self.total
+        answers: IntArray = self.apply_rows(totals[None])[0]
+        return answers
+
+    def apply_rows(self, totals: IntArray) -> IntArray:
+        """The same for every row of a matrix."""
+        answers: IntArray = kernels.wavelet.transforms(np.array(totals, np.int64, order="C"))
+        answers[:, :-1] *= self.difference
+        answers[:, -1] *= self.total
         return answers
 
     def solve(self, answers: FloatArray) -> FloatArray:
         """Least squares: blocks from the few rows above them, then the inverse transform inside each."""
-        y, k = np.array(answers, np.float64), self.buckets
+        best: FloatArray = self.solve_rows(answers[None])[0]
+        return best
+
+    def solve_rows(self, answers: FloatArray) -> FloatArray:
+        """The same for every row of a matrix."""
+        y, k = np.array(answers, np.float64, order="C"), self.buckets
         clipped = [self._start[level] + (k >> level) for level in self._clipped_levels]
         orthogonal, triangle = self._above
-        blocks = np.zeros(self.levels + 1)
-        blocks[self._digits] = np.linalg.solve(triangle, orthogonal.T @ y[[-1, *clipped]])
-        best: FloatArray = kernels.wavelet.inverse(y / self.difference, self._start, blocks, k)
+        blocks = np.zeros((len(y), self.levels + 1))
+        blocks[:, self._digits] = np.linalg.solve(triangle, orthogonal.T @ y[:, [-1, *clipped]].T).T
+        best: FloatArray = kernels.wavelet.inverses(y / self.difference, self._start, blocks, k)
         return best
 
     def range_variances(self, lo: FloatArray, hi: FloatArray) -> FloatArray:
@@ -101,6 +111,10 @@ class WaveletStrategy:
             np.array(lo, np.float64), np.array(hi, np.float64), *self._errors
         )
         return variances
+
+    def variances(self, queries: BucketQueries) -> FloatArray:
+        """The variance of each query, however many runs it has."""
+        return variances_by_runs(self, queries)
 
     def expected_error(self, queries: BucketQueries) -> float:
         """The weighted sum of ``wᵀ (AᵀA)⁻¹ w`` over the queries, exactly."""

@@ -1,0 +1,77 @@
+"""The hybrid tree: cut at private medians above, in the middle below, and count at every level.
+
+Cormode, Procopiuc, Srivastava, Shen and Yu, *Differentially private spatial decompositions* (ICDE 2012), its
+"kd-hybrid"; ``partition/kd_tree.md`` says why it is private, and what differs from the original.
+
+Adapts to: where the records are, by its upper levels. Its lower levels and its budget per level adapt to nothing.
+
+Cost: O(n·levels) for n cells, at most 2^26 of them.
+
+Use it as a yardstick among trees on maps. With ``height=6`` or so it counts in boxes of several cells: good at small
+budgets on maps that are much finer than their records, bad where large counts stand alone. ``levels=0`` is a quadtree
+that cuts boxes of any shape in the middle.
+"""
+
+import math
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any, cast
+
+from dawa import infer, stages
+from dawa.counts import Counts
+from dawa.estimates import Estimate
+from dawa.mechanisms import two_stage
+from dawa.mechanisms.mechanism import Mechanism
+from dawa.noise.source import Source
+from dawa.partition import choose as stage_one
+from dawa.partition.kd_tree import KdTree, TreePartition
+from dawa.strategy import nested
+from dawa.strategy.rows import RESOLUTION
+from dawa.workload import Workload
+
+
+@dataclass(frozen=True)
+class HybridTree(KdTree):
+    """Options of the hybrid tree: those of its boxes, and what follows measuring.
+
+    Attributes:
+        postprocess: ``"nonnegative"``, ``"rounded"`` (non-negative and whole), or ``"none"`` (unbiased).
+    """
+
+    postprocess: infer.PostProcess = "none"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        infer.check(self.postprocess)
+
+
+def run(counts: Counts, workload: Workload, epsilon: Fraction, options: HybridTree, source: Source) -> Estimate:
+    """Choose boxes, measure all nodes of their tree, infer. The workload changes nothing."""
+    del workload
+    stages.reached("Choosing buckets")
+    buckets = cast("TreePartition", stage_one.partition(counts, epsilon, options, source))
+    strategy = nested.geometric(
+        buckets.start, buckets.stop, buckets.allowance(epsilon, RESOLUTION), ratio(len(counts.shape))
+    )
+    return two_stage.finished(counts, buckets, strategy, epsilon, _plain(options), source)
+
+
+def ratio(axes: int) -> float:
+    """How much more weight a level has than the one above it: the authors' choice for maps, and its like.
+
+    A box of a map cuts about twice as many nodes on every level as on the one above; the cube root of that makes the
+    sum of their variances least. With d axes it cuts 2^(d-1) times as many.
+    """
+    return math.pow(2, max(axes - 1, 1) / 3)
+
+
+def _plain(options: HybridTree) -> dict[str, Any]:
+    """Options as JSON can hold them."""
+    return {**asdict(options), "share": str(options.share)}
+
+
+MECHANISM = Mechanism(
+    "Boxes cut at private medians above and in halves below, counted on every level (Cormode et al. 2012).",
+    HybridTree(),
+    run,
+)

@@ -1,0 +1,238 @@
+"""A tree of boxes: private medians above, halves below (Cormode et al. 2012). Its proof is in ``kd_tree.md``.
+
+Every level cuts a box once along each axis, so that it has up to 2^d parts. The upper levels cut near the median of the
+box's records, which the exponential mechanism finds; the lower ones cut in the middle, which costs nothing. Boxes of
+single cells are left alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+
+from dawa import budget, kernels
+from dawa.arrays import BoolArray, IntArray, frozen
+from dawa.bucket_queries import BucketQueries
+from dawa.counts import Occupied
+from dawa.errors import BudgetError, OptionError
+from dawa.nesting import Nesting, depth_first
+from dawa.noise import choice, discrete
+from dawa.noise.source import Source
+from dawa.order import MOST_LISTED
+from dawa.partition.boxes import Boxes
+from dawa.partition.buckets import Partition
+from dawa.workload import Workload
+
+Cut = Callable[[IntArray, IntArray, int], IntArray]
+"""Where to cut boxes, given by their lower and upper corners, along an axis."""
+
+MOST_LEVELS = 16
+"""Of medians: far more than any budget can pay for."""
+
+
+@dataclass(frozen=True)
+class KdTree:
+    """Options of the tree of boxes: all public.
+
+    Attributes:
+        share: Share of epsilon for the medians, spread evenly over all cuts above a box.
+        levels: How many levels cut at medians; 0 makes a plain quadtree, and spends nothing.
+        height: How many levels there are in all; None goes down to single cells.
+    """
+
+    share: Fraction = Fraction(1, 20)
+    levels: int = 2
+    height: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "share", budget.share(self.share, "share"))
+        for name, most in (("levels", MOST_LEVELS), ("height", 64)):
+            value = getattr(self, name)
+            if value is None and name == "height":
+                continue
+            if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= int(value) <= most:
+                raise OptionError(f"{name}={value!r} is no number of levels.", f"pass a whole number from 0 to {most}.")
+            object.__setattr__(self, name, int(value))
+        if self.height is not None and self.height < self.levels:
+            raise OptionError(
+                f"A tree of height {self.height} has no room for {self.levels} levels of medians.",
+                "pass a height of at least that many levels, or None.",
+            )
+
+    def choose_boxes(
+        self, exposed: Occupied, shape: tuple[int, ...], epsilon: Fraction, source: Source
+    ) -> "TreePartition":
+        """Choose boxes; a record loses ``Partition.spent`` out of epsilon.
+
+        Raises:
+            OptionError: If there are too many cells.
+        """
+        if np.prod(shape, dtype=object) > MOST_LISTED:
+            raise OptionError(
+                f"A tree of boxes takes {MOST_LISTED} cells at most.", "use 'privtree' or 'dawa', or coarser steps."
+            )
+        plan = planned(shape, epsilon, self)
+        spent = self.share * epsilon if plan.cuts else Fraction(0)
+        if plan.loss > spent:
+            raise BudgetError(
+                f"The medians would lose {plan.loss}, more than the {spent} that they may spend.",
+                "this is a fault of dawa and not yours; nothing has been spent. Please report it.",
+            )
+        above = medians(exposed, shape, self.levels if plan.cuts else 0, plan, source)
+        return tree_partition(halved(above, self.height), spent)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The public numbers of one run.
+
+    Attributes:
+        cuts: How many medians may lie above a cell.
+        scale: Scale of the choice of each.
+    """
+
+    cuts: int
+    scale: Fraction
+
+    @property
+    def loss(self) -> Fraction:
+        """The privacy loss of these numbers: one record moves the score of every cut by 1."""
+        return self.cuts * choice.loss(1, self.scale)
+
+
+def planned(shape: tuple[int, ...], epsilon: Fraction, options: KdTree) -> Plan:
+    """Fix the number of cuts and their scale, from public numbers alone."""
+    cuts = options.levels * sum(side > 1 for side in shape)
+    return Plan(cuts, discrete.coarsened(2 * max(cuts, 1) / (options.share * epsilon)))
+
+
+def loss(shape: tuple[int, ...], epsilon: Fraction, options: KdTree) -> Fraction:
+    """The privacy loss of the numbers that ``choose_boxes`` would use: at most its share of epsilon, exactly."""
+    return planned(shape, epsilon, options).loss
+
+
+class Level(NamedTuple):
+    """The boxes of a tree after so many levels, in depth-first order; those that are done stay."""
+
+    lo: IntArray
+    hi: IntArray
+    parent: IntArray
+    """The box of the level above in which each lies."""
+
+    @property
+    def divisible(self) -> BoolArray:
+        """Which of them have more than one cell."""
+        return np.asarray((self.hi - self.lo > 1).any(axis=1))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TreePartition(Partition):
+    """Boxes in depth-first order, and the tree above them.
+
+    Attributes:
+        start: The first bucket below each inner node; the nodes are in depth-first order.
+        stop: One past the last.
+        inner: The inner nodes as boxes.
+    """
+
+    start: IntArray
+    stop: IntArray
+    inner: Boxes
+
+    def queries(self, workload: Workload) -> BucketQueries:
+        """A workload in terms of the buckets; boxes are found from the root down."""
+        if self.boxes is None or workload.boxes is None:
+            return super().queries(workload)
+        (lo, hi), m = workload.boxes, len(workload)
+        tree = Nesting.of(len(self), self.start, self.stop)
+        low, high = (np.empty((len(tree.start), lo.shape[1]), np.int64) for _ in range(2))
+        low[tree.single], low[~tree.single] = self.boxes.lo, self.inner.lo
+        high[tree.single], high[~tree.single] = self.boxes.hi, self.inner.hi
+        first, start, stop, share = kernels.nested.overlaps(
+            np.array(lo), np.array(hi), low, high, tree.start, tree.stop, tree.skip
+        )
+        return BucketQueries(len(self), first, start, stop, share, np.ones(m), float(m))
+
+
+def whole(shape: tuple[int, ...]) -> Level:
+    """The root: the whole grid."""
+    zero = np.zeros((1, len(shape)), np.int64)
+    return Level(zero, zero + np.array(shape), zero[:, 0])
+
+
+def medians(exposed: Occupied, shape: tuple[int, ...], levels: int, plan: Plan, source: Source) -> list[Level]:
+    """The private part: the root, and levels of boxes that are cut near their medians, one axis after the other."""
+    grid = exposed.grid(shape)
+
+    def near_median(lo: IntArray, hi: IntArray, axis: int) -> IntArray:
+        others = tuple(other for other in range(len(shape)) if other != axis)
+        cuts = np.empty(len(lo), np.int64)
+        for at, corners in enumerate(zip(lo.tolist(), hi.tolist(), strict=True)):
+            along = grid[tuple(map(slice, *corners))].sum(axis=others)
+            cuts[at] = lo[at, axis] + 1 + choice.exponential_choice(cut_scores(along), plan.scale, source)
+        return cuts
+
+    found = [whole(shape)]
+    for _ in range(levels):
+        found.append(divided(found[-1], near_median))
+    return found
+
+
+def cut_scores(along: IntArray) -> IntArray:
+    """What speaks for a cut after the first 1, 2, … slices of a box: how evenly it divides the records. Private."""
+    before = np.cumsum(along)
+    scores: IntArray = -np.abs(2 * before[:-1] - before[-1])
+    return scores
+
+
+def halved(levels: list[Level], height: int | None) -> list[Level]:
+    """The same tree with further levels of cuts in the middle: public."""
+    found = list(levels)
+    while found[-1].divisible.any() and (height is None or len(found) <= height):
+        found.append(divided(found[-1], lambda lo, hi, axis: (lo[:, axis] + hi[:, axis]) // 2))
+    return found
+
+
+def divided(level: Level, cut: Cut) -> Level:
+    """The next level: every box is cut once along each axis, where it has several cells along it."""
+    lo, hi, parent = level.lo, level.hi, np.arange(len(level.lo))
+    for axis in range(lo.shape[1]):
+        several = hi[:, axis] - lo[:, axis] > 1
+        cuts = cut(lo[several], hi[several], axis)
+        parts = np.repeat(np.arange(len(lo)), 1 + several)
+        first = np.flatnonzero(several) + np.arange(several.sum())
+        lo, hi, parent = lo[parts], hi[parts], parent[parts]
+        hi[first, axis] = cuts
+        lo[first + 1, axis] = cuts
+    return Level(lo, hi, parent)
+
+
+def tree_partition(levels: list[Level], spent: Fraction) -> TreePartition:
+    """The last level's boxes as buckets, and the boxes that were divided on the way as intervals of them.
+
+    Along one axis buckets are stretches of the line as it is.
+    """
+    boxes = Boxes(frozen(levels[-1].lo), frozen(levels[-1].hi))
+    leaves = np.ones(len(boxes), np.int64)
+    start, stop = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    lo, hi = [boxes.lo[:0]], [boxes.hi[:0]]
+    for level, below in zip(levels[-2::-1], levels[:0:-1], strict=True):
+        children = np.bincount(below.parent, minlength=len(level.lo))
+        leaves = np.add.reduceat(leaves, np.cumsum(children) - children)
+        ends, inner = np.cumsum(leaves), children > 1
+        for parts, values in ((start, ends - leaves), (stop, ends), (lo, level.lo), (hi, level.hi)):
+            parts.append(values[inner])
+    starts, stops = np.concatenate(start), np.concatenate(stop)
+    order = depth_first(starts, stops)
+    return TreePartition(
+        boxes.bounds,
+        spent,
+        spent,
+        boxes=boxes if boxes.lo.shape[1] > 1 else None,
+        start=frozen(starts[order]),
+        stop=frozen(stops[order]),
+        inner=Boxes(frozen(np.concatenate(lo)[order]), frozen(np.concatenate(hi)[order])),
+    )
