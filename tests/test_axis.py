@@ -1,7 +1,8 @@
 """Axes put every value where its digits say, in exact arithmetic, and answer at the same borders."""
 
+import copy
 import math
-from bisect import bisect_right
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dawa.axis import MOST_CELLS, Axis
-from dawa.errors import AxisError
+from binning import cell, found
+from dawa.axis import MOST_CELLS, Axis, NumberAxis
+from dawa.errors import AxisError, OptionError
 
 fractions = st.fractions(-50, 50, max_denominator=60)
 steps = st.fractions(Fraction(1, 40), 9, max_denominator=40)
@@ -23,97 +25,67 @@ def axes(draw):
     return Axis("x", start, start + size * step, step, draw(st.sampled_from(["clip", "drop"])))
 
 
-def expected(axis, values, borders):
-    """Cells by search among the borders: the obvious twin."""
-    found = [bisect_right(borders, value) - 1 for value in values]
-    if axis.outside == "drop":
-        return [cell for cell in found if 0 <= cell < axis.size]
-    return [min(max(cell, 0), axis.size - 1) for cell in found]
+@st.composite
+def edged(draw):
+    cuts = sorted(draw(st.sets(fractions, min_size=2, max_size=20)))
+    return Axis.edges("x", cuts, draw(st.sampled_from(["clip", "drop"])))
 
 
-# --- whole numbers --------------------------------------------------------------------------------------------------
+labels = st.lists(st.text(), min_size=1, max_size=20, unique=True) | st.lists(
+    st.integers(-(2**40), 2**40), min_size=1, max_size=20, unique=True
+)
+ordered = labels.map(lambda values: Axis.ordered("x", values))
 
 
-@settings(max_examples=100, deadline=None)
-@given(axes(), st.lists(st.integers(-500, 500), max_size=30))
-def test_integers_are_binned_exactly(axis, values):
-    borders = [axis.start + i * axis.step for i in range(axis.size + 1)]
-    assert axis.cells(np.array(values, np.int64)).tolist() == expected(axis, values, borders)
+# --- what all kinds share -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("outside", ["clip", "drop"])
+@given(axes() | edged() | ordered)
+def test_axes_survive_json_pickling_and_copying(axis):
+    assert isinstance(axis, Axis)
+    for twin in (Axis.from_json(axis.to_json()), pickle.loads(pickle.dumps(axis)), copy.deepcopy(axis)):  # noqa: S301  ours
+        assert twin == axis
+        assert hash(twin) == hash(axis)
+        assert type(twin) is type(axis)
+
+
+def test_kinds_from_the_future_are_refused():
+    with pytest.raises(AxisError, match="Hint: update dawa"):
+        Axis.from_json({**Axis("x", 0, 1).to_json(), "kind": "polygons"})
+
+
 @pytest.mark.parametrize(
-    ("start", "step", "dtype"),
+    ("make", "why"),
     [
-        (2**60, 1, np.int64),
-        (1_700_000_000_000_000_000, 1000, np.int64),
-        (-(2**63), 3, np.int64),
-        (2**63 - 31, 1, np.uint64),
-        (2**64 - 31, 1, np.uint64),
-        (100, 1, np.int8),
-        (-5, 1, np.uint8),
+        (lambda: Axis("income"), "two people"),
+        (lambda: Axis("income", 0), "two people"),
+        (lambda: Axis.edges("income"), "two people"),
+        (lambda: Axis.dates("when"), "two people"),
+        (lambda: Axis.dates("when", "2013-01-01"), "two people"),
+        (lambda: Axis.ordered("grade"), "belongs to few people"),
     ],
 )
-def test_integers_beyond_the_precision_of_floats_are_binned_exactly(start, step, dtype, outside):
-    """Nanoseconds since 1970 have 19 digits; floats have 16."""
-    axis = Axis("x", start, start + 30 * step, step, outside)
-    limits = np.iinfo(dtype)
-    near = [start + 30 * step * i // 60 + j for i in range(-5, 70) for j in (-1, 0, 1)]
-    values = [v for v in near if limits.min <= v <= limits.max]
-    borders = [start + i * step for i in range(31)]
-    assert axis.cells(np.array(values, dtype)).tolist() == expected(axis, values, borders)
+def test_bounds_are_required_and_the_error_says_why_and_how(make, why):
+    with pytest.raises(AxisError, match=why) as caught:
+        make()
+    assert "such as dawa.Axis" in caught.value.hint
 
 
-# --- floats ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
-    ("start", "step", "size"),
-    [(0, "0.1", 1000), ("-1.7", "0.1", 500), (0, "0.01", 5000), ("0.05", "1/3", 300), (-3, "0.25", 99), (0, 1, 50)],
-)
-def test_a_float_on_a_border_belongs_to_the_cell_that_begins_there(start, step, size, dtype):
-    axis = Axis("x", start, Fraction(start) + size * Fraction(step), step)
-    borders = np.array([float(axis.start + i * axis.step) for i in range(size + 1)])
-    np.testing.assert_array_equal(axis.value(np.arange(size + 1)), borders)
-    on = borders[:-1].astype(dtype)
-    assert axis.cells(on).tolist() == list(range(size))
-    assert axis.cells(np.nextafter(on[1:], dtype(-np.inf))).tolist() == list(range(size - 1))
+    ("axis", "words"),
+    [
+        (Axis("x", 0, 1, "0.25"), ["'x'", "numbers from 0 up to 1 in steps of 0.25", "first or the last cell"]),
+        (Axis("x", 0, 1, outside="drop"), ["Values outside are left out; missing values are left out."]),
+        (Axis.edges("x", [0, "1/3", 1]), ["between given edges (0, 1/3, 1)"]),
+        (Axis.ordered("x", ["A", "B"]), ["2 categories in order (A, B)", "not listed, and missing values, are left"]),
+        (Axis.ordered("x", list(range(50))), ["50 categories in order (0, …, 49)"]),
+    ],
+)  # fmt: skip
+def test_an_axis_describes_itself(axis, words):
+    assert all(word in axis.describe() for word in words)
 
 
-@settings(max_examples=100, deadline=None)
-@given(axes(), st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=30))
-def test_floats_are_binned_as_a_search_among_the_borders_would(axis, values):
-    borders = [float(axis.start + i * axis.step) for i in range(axis.size + 1)]
-    present = [value for value in values if not math.isnan(value)]
-    assert axis.cells(np.array(values)).tolist() == expected(axis, present, borders)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.integers(0, 99_999), st.sampled_from(["0.1", "0.01", "0.025", "0.3", "7"]))
-def test_a_number_is_counted_where_it_would_be_asked_for(digits, step):
-    """``border`` reads 0.3 as three tenths; so do ``cells``."""
-    axis = Axis("x", 0, 100 * Fraction(step) * 9000, step)
-    value = digits / 100
-    assert axis.cells([value]).tolist() == [math.floor(axis.border(value))]
-
-
-def test_steps_finer_than_floats_still_end_in_some_right_cell():
-    axis = Axis("x", 2**52, 2**52 + 3, "0.25")
-    values = np.array([2.0**52, 2.0**52 + 1, 2.0**52 + 2])
-    borders = [float(axis.start + i * axis.step) for i in range(axis.size + 1)]
-    assert axis.cells(values).tolist() == expected(axis, values, borders)
-
-
-@pytest.mark.parametrize(("outside", "cells"), [("clip", [0, 0, 4, 9, 9]), ("drop", [4])])
-def test_missing_values_are_left_out_and_infinite_ones_lie_outside(outside, cells):
-    axis = Axis("x", 0, 10, outside=outside)
-    assert axis.cells([-np.inf, -1.0, np.nan, 4.5, 10.0, np.inf]).tolist() == cells
-    assert axis.cells(np.array([np.nan])).tolist() == []
-    assert axis.cells(np.array([], np.int64)).tolist() == []
-
-
-# --- the axis itself ------------------------------------------------------------------------------------------------
+# --- numbers --------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=100, deadline=None)
@@ -125,11 +97,36 @@ def test_borders_are_exact(axis, part):
     assert axis.border(axis.stop) == axis.size
 
 
+@given(axes(), st.fractions(-200, 200, max_denominator=50))
+def test_the_twin_agrees_with_the_borders(axis, value):
+    """What the engines are compared with is itself what ``border`` says."""
+    inside = axis.start <= value < axis.stop
+    assert cell(axis, value) == (math.floor(axis.border(value)) if inside else cell(axis, value))
+    assert (cell(axis, value) is None) == (axis.outside == "drop" and not inside)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(0, 99_999), min_size=1, max_size=20), st.sampled_from(["0.1", "0.01", "0.025", "0.3", "7"]))
+def test_a_number_is_counted_where_it_would_be_asked_for(digits, step):
+    """``border`` reads 0.3 as three tenths; so do the engines."""
+    axis = Axis("x", 0, 100 * Fraction(step) * 9000, step)
+    values = [number / 100 for number in digits]
+    assert sorted(found({"x": values}, axis)) == sorted({math.floor(axis.border(value)) for value in values})
+
+
 def test_half_a_cell_is_half_a_step():
     axis = Axis("x", 10, 20, "0.5")
     assert axis.value(2.5) == 11.25
     assert axis.value([0, 20]).tolist() == [10, 20]
     assert Axis("x", 2**60, 2**60 + 2**50, 2**40).value([0, 0.5]).tolist() == [2.0**60, 2.0**60 + 2.0**39]
+    assert Axis("x", Fraction(1, 3), Fraction(1, 3) + 2**60, 2**50).value(1) == float(Fraction(1, 3) + 2**50)
+
+
+def test_a_large_domain_costs_nothing():
+    axis = Axis("x", 0, MOST_CELLS)
+    assert axis.size == 2**48
+    assert axis.value([2**48 - 1, 2**48]).tolist() == [2.0**48 - 1, 2.0**48]
+    assert found({"x": [2**48 - 1, 5, 5]}, axis) == {2**48 - 1: 1, 5: 2}
 
 
 def test_the_hint_for_a_step_that_does_not_divide_works():
@@ -166,26 +163,90 @@ def test_axes_without_public_bounds_are_refused(wrong):
 
 @pytest.mark.parametrize("value", [-1, 10.1, "a", None, float("nan"), float("inf"), True, [3]])
 def test_values_off_the_axis_are_refused(value):
-    with pytest.raises(AxisError, match="Hint:"):
-        Axis("x", 0, 10).border(value)
-
-
-@pytest.mark.parametrize(
-    "column", [["a"], [None, 1], [[1, 2]], [[1], [1, 2]], 5, [True], np.array(["2020"], "M8[Y]"), [2**70]]
-)
-def test_columns_that_hold_no_numbers_are_refused(column):
-    with pytest.raises(AxisError, match="Hint:"):
-        Axis("x", 0, 10).cells(column)
-
-
-@given(axes())
-def test_json_keeps_an_axis_exactly(axis):
-    assert Axis.from_json(axis.to_json()) == axis
-    with pytest.raises(AxisError, match="Hint:"):
-        Axis.from_json({**axis.to_json(), "kind": "dates"})
+    for axis in (Axis("x", 0, 10), Axis.edges("x", [0, 3, 10])):
+        with pytest.raises(AxisError, match="Hint:"):
+            axis.border(value)
 
 
 def test_whole_means_one_integer_per_cell():
     assert Axis("x", 0, 10).whole
     assert not Axis("x", 0, 10, 2).whole
     assert not Axis("x", "0.5", "10.5").whole
+    assert not Axis.edges("x", [0, 1, 2]).whole
+    assert isinstance(Axis("x", 0, 10), NumberAxis)
+
+
+def test_a_span_is_half_open_and_not_empty():
+    assert Axis("x", 0, 10).span(2, "4.5") == (2, Fraction(9, 2))
+    for ends in ((3, 3), (4, 3)):
+        with pytest.raises(OptionError, match="is empty"):
+            Axis("x", 0, 10).span(*ends)
+
+
+# --- edges ----------------------------------------------------------------------------------------------------------
+
+
+@given(edged(), st.data())
+def test_edges_are_borders(axis, data):
+    i = data.draw(st.integers(0, axis.size))
+    assert axis.border(axis.cuts[i]) == i
+    assert axis.value(i) == float(axis.cuts[i])
+    if i < axis.size:
+        middle = (axis.cuts[i] + axis.cuts[i + 1]) / 2
+        assert axis.border(middle) == i + Fraction(1, 2)
+        assert axis.value(i + 0.5) == pytest.approx(float(middle), abs=1e-12)
+
+
+@pytest.mark.parametrize("wrong", [[], [1], [1, 1], [2, 1], ["a", "b"], 5, "12", [0, float("nan")], range(5000)])
+def test_edges_that_are_none_are_refused(wrong):
+    with pytest.raises(AxisError, match="Hint:"):
+        Axis.edges("x", wrong)
+
+
+# --- ordered categories ---------------------------------------------------------------------------------------------
+
+
+@given(ordered)
+def test_categories_are_cells(axis):
+    assert axis.whole
+    for i, label in enumerate(axis.labels):
+        assert axis.border(label) == i
+        assert axis.value(i)[()] == label
+        assert axis.value(i + 0.7)[()] == label
+        assert axis.span(label, label) == (i, i + 1)
+    assert axis.span(axis.start, axis.stop) == (0, axis.size)
+    assert axis.value(axis.size)[()] == axis.stop
+    assert axis.value([0, axis.size]).tolist() == [axis.start, axis.stop]
+
+
+def test_both_ends_of_a_range_of_categories_are_included():
+    grade = Axis.ordered("grade", ["A", "B", "C"])
+    assert grade.span("A", "B") == (0, 2)
+    with pytest.raises(OptionError, match="is empty"):
+        grade.span("B", "A")
+    for value in ("D", "a", 0, None, 1.5):
+        with pytest.raises(AxisError, match="ask for one of A, B, C"):
+            grade.border(value)
+
+
+def test_numbers_and_truths_can_be_written_as_text():
+    """As they come from a command line."""
+    assert Axis.ordered("x", [10, 20]).border("20") == 1
+    assert Axis.ordered("x", [False, True]).border("True") == 1
+    assert Axis.ordered("x", [10, 20]).border(np.int32(20)) == 1
+    with pytest.raises(AxisError, match="is no value"):
+        Axis.ordered("x", [0, 1]).border(True)  # noqa: FBT003  the value
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [[], "ABC", ["A", "A"], ["A", 1], [1, True], [1.5], [None], 5, [["A"]], list(range(1001))],
+)
+def test_categories_that_are_none_are_refused(wrong):
+    with pytest.raises(AxisError, match="Hint:"):
+        Axis.ordered("x", wrong)
+
+
+def test_there_is_nothing_to_clip_categories_to():
+    with pytest.raises(AxisError, match="no ends to clip to"):
+        Axis.ordered("x", ["A"], outside="clip")

@@ -6,14 +6,34 @@ import sys
 
 import pytest
 
+import dawa
+
 
 @pytest.fixture(scope="module")
 def loaded():
-    """The modules of a fresh interpreter after ``import dawa``."""
-    code = "import json, sys, dawa; print(json.dumps(sorted(sys.modules)))"
+    """The modules of a fresh interpreter after ``import dawa`` and a look at its main call."""
+    return modules_after("import dawa; dawa.release")
+
+
+def modules_after(code):
+    code = f"import json, sys; {code}; print(json.dumps(sorted(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert not found.stderr
     return set(json.loads(found.stdout))
+
+
+def test_names_are_imported_when_they_are_used():
+    """So that the command line answers at once."""
+    found = modules_after("import dawa, dawa.cli")
+    assert "typer" in found
+    assert not found & {"numpy", "rich", "ibis", "sqlalchemy", "dawa.pipeline", "dawa.axis"}
+
+
+def test_every_name_is_there():
+    assert all(getattr(dawa, name) is not None for name in dawa.__all__)
+    assert dir(dawa) == dawa.__all__
+    with pytest.raises(AttributeError, match="no attribute 'relase'"):
+        dawa.relase  # noqa: B018  looking is enough
 
 
 def test_the_library_is_there(loaded):

@@ -98,17 +98,6 @@ def test_every_field_of_the_schema_is_described(schema):
     assert list(undescribed(schema.schema, "")) == []
 
 
-def test_the_schema_names_all_that_is_written(schema, data):
-    """Unknown fields are allowed, so a misspelt one would go unnoticed."""
-    known = schema.schema["properties"]
-    assert set(data) == set(known)
-    for part in ("privacy", "buckets", "noise"):
-        assert set(data[part]) == set(known[part]["properties"])
-    assert set(data["axes"][0]) == set(known["axes"]["items"]["properties"])
-    assert set(data["strategy"]) == set(known["strategy"]["oneOf"][0]["properties"])
-    assert set(data["stops"]) == set(known["stops"]["oneOf"][1]["properties"])
-
-
 @pytest.mark.parametrize(
     ("where", "value"),
     [
@@ -143,7 +132,7 @@ def test_stops_are_optional(tmp_path, data):
 
 # --- damage ---------------------------------------------------------------------------------------------------------
 
-GONE = object()
+GONE = ...  # its name is the same in every process, as those of tests must be
 
 
 def changed(data, where, value):
@@ -303,3 +292,158 @@ def test_a_truncated_file_is_refused(tmp_path):
     for part in (0.1, 0.5, 0.99):
         with pytest.raises(ReleaseError, match="Hint:"):
             load(tmp_path, text[: int(part * len(text))])
+
+
+# --- maps -----------------------------------------------------------------------------------------------------------
+
+LON, LAT = dawa.Axis("lon", -10, 14, step=1), dawa.Axis("lat", 0, 9, step=0.5)
+MAPS = {
+    **{name: {"mechanism": name} for name in dawa.mechanisms.names(with_error_bars=True)},
+    "bumps": {"strategy": "bumps", "partition": "none"},
+    "hats": {"strategy": "hats", "partition": "none", "effort": "fast"},
+    "rounded": {"postprocess": "rounded"},
+    "private": {"seed": None},
+}
+
+
+def mapped(axes=(LON, LAT), **options):
+    rng = np.random.default_rng(1)
+    table = {"lon": rng.normal(3, 4, 2000), "lat": rng.gamma(2, 1, 2000), "hour": rng.integers(0, 7, 2000)}
+    return dawa.release(table, axes, **{"epsilon": "1/3", "seed": 5, **options})
+
+
+def written(rel):
+    return json.loads(json.dumps(release_file.written(rel.axes, rel.estimate, rel.privacy)))
+
+
+@pytest.fixture(scope="module")
+def bumped():
+    """A release on a map with bumps, as JSON values."""
+    return written(mapped(**MAPS["bumps"]))
+
+
+@pytest.fixture(scope="module")
+def boxed():
+    """A release on boxes as JSON values."""
+    return written(mapped(mechanism="ugrid"))
+
+
+@pytest.mark.parametrize("options", MAPS.values(), ids=MAPS)
+def test_a_map_is_read_back_to_the_last_bit(tmp_path, schema, options):
+    rel = mapped(**options)
+    path = rel.save(tmp_path / "release.json")
+    schema.validate(json.loads(path.read_text(encoding="utf-8")))
+    again = dawa.load(path)
+    rng = np.random.default_rng(1)
+    ends = np.sort(rng.uniform(0, 1, (30, 2, 2)), axis=2) * np.array([24, 9])[:, None] + np.array([-10, 0])[:, None]
+    ends[:15] = np.rint(ends[:15]) + np.array([0, 1])
+    lo, hi = ends[:, :, 0], np.minimum(ends[:, :, 1], [14, 9])
+    lo = np.minimum(lo, hi - 0.5)
+    assert again.answers(lo, hi) == rel.answers(lo, hi)
+    np.testing.assert_array_equal(again.values(lo, hi), rel.values(lo, hi))
+    np.testing.assert_array_equal(again.variances(lo, hi), rel.variances(lo, hi))
+    np.testing.assert_array_equal(again.values(), rel.values())
+    np.testing.assert_array_equal(again.estimate.cells, rel.estimate.cells)
+    np.testing.assert_array_equal(again.sample(50, seed=1), rel.sample(50, seed=1))
+    assert (again.axes, again.privacy, repr(again)) == (rel.axes, rel.privacy, repr(rel))
+    assert again.save(tmp_path / "twice.json").read_bytes() == path.read_bytes()
+
+
+def test_three_axes_of_several_kinds_are_read_back(tmp_path, schema):
+    rel = mapped((LON, dawa.Axis.edges("lat", [0, 1, 2, 4, 9]), dawa.Axis.ordered("hour", range(7))))
+    path = rel.save(tmp_path / "release.json")
+    schema.validate(json.loads(path.read_text(encoding="utf-8")))
+    again = dawa.load(path)
+    assert again.answer((-3, 1, 2), (5, 4, 5)) == rel.answer((-3, 1, 2), (5, 4, 5))
+    np.testing.assert_array_equal(again.sample(20, seed=2), rel.sample(20, seed=2))
+
+
+def every_kind_of_axis():
+    """A release of persons, on one axis of each kind."""
+    axes = (
+        dawa.Axis("x", 0, 3),
+        dawa.Axis.edges("y", [0, 1, 5]),
+        dawa.Axis.ordered("z", ["a", "b"]),
+        dawa.Axis.dates("when", "2013-01-01", "2013-01-03"),
+    )
+    table = {"x": [1, 2], "y": [0, 4], "z": ["a", "b"], "when": ["2013-01-01", "2013-01-02"], "who": [1, 1]}
+    table["when"] = np.array(table["when"], "M8[D]")
+    return dawa.release(table, axes, epsilon=1, seed=0, unit="who", max_rows_per_unit=2)
+
+
+def test_all_files_together_name_exactly_the_fields_of_the_schema(schema, data, boxed):
+    """Unknown fields are allowed, so a misspelt one would go unnoticed."""
+    known = schema.schema["properties"]
+    files = [data, boxed, written(every_kind_of_axis())]
+    files += [written(made(**CASES[name])) for name in ("hats", "wavelet")]
+    files += [written(mapped(**MAPS[name])) for name in ("bumps", "privelet", "hybrid-tree")]
+    assert {key for file in files for key in file} == set(known)
+    axes = {branch["title"]: set(branch["properties"]) for branch in known["axes"]["items"]["oneOf"]}
+    assert {axis["kind"]: set(axis) for file in files for axis in file["axes"]} == axes
+    assert set(data["stops"]) == set(known["stops"]["oneOf"][1]["properties"])
+    for part in ("privacy", "buckets", "noise"):
+        assert {key for file in files for key in file[part]} == set(known[part]["properties"])
+    strategies = {branch["title"]: set(branch["properties"]) for branch in known["strategy"]["oneOf"]}
+    assert {file["strategy"]["kind"]: set(file["strategy"]) for file in files} == strategies
+    assert set(strategies) == set(release_file.KINDS)
+    orders = {file["buckets"].get("order", "line") for file in files}
+    assert orders == set(known["buckets"]["properties"]["order"]["enum"]) == set(release_file.ORDERS)
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        (("buckets", "order"), GONE),
+        (("buckets", "order"), "line"),
+        (("buckets", "order"), "hilbert "),
+        (("buckets", "order"), 5),
+        (("buckets", "order"), ["hilbert"]),
+        (("buckets", "order"), "boxes"),
+        (("axes", 1), GONE),
+        (("axes", 0, "stop"), "15"),
+        (("buckets", "bounds", -1), 431),
+        (("strategy", "kind"), "tree"),
+        (("strategy", "ptr", -1), GONE),
+        (("strategy", "column", 0), -1),
+        (("strategy", "weights", 0), 65_536),
+        (("strategy", "leaf", 0), GONE),
+    ],
+    ids=str,
+)
+def test_a_map_with_a_part_changed_is_refused(tmp_path, bumped, where, value):
+    load(tmp_path, bumped)
+    with pytest.raises(ReleaseError, match="Hint:"):
+        load(tmp_path, changed(bumped, where, value))
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        (("buckets", "order"), "hilberts"),
+        (("buckets", "lo"), GONE),
+        (("buckets", "hi"), GONE),
+        (("buckets", "lo"), []),
+        (("buckets", "lo", 0), GONE),
+        (("buckets", "lo", 0), [0]),
+        (("buckets", "lo", 0, 0), 1),
+        (("buckets", "lo", 0, 0), -1),
+        (("buckets", "lo", 0, 0), 0.5),
+        (("buckets", "lo", 0, 0), "0"),
+        (("buckets", "lo", 0, 0), None),
+        (("buckets", "hi", -1, 1), 19),
+        (("buckets", "hi", -1, 1), 10**30),
+        (("buckets", "bounds", 1), 1),
+        (("axes", 0, "stop"), "13"),
+        (("axes", 0, "step"), "1/1000000000000"),
+    ],
+    ids=str,
+)
+def test_damaged_boxes_are_refused(tmp_path, boxed, where, value):
+    load(tmp_path, boxed)
+    with pytest.raises(ReleaseError, match="Hint:"):
+        load(tmp_path, changed(boxed, where, value))
+
+
+def test_a_range_is_no_map(tmp_path, data):
+    with pytest.raises(ReleaseError, match="Hint:"):
+        load(tmp_path, changed(data, ("buckets", "order"), "hilbert"))

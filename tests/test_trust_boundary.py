@@ -14,10 +14,12 @@ ROOT = Path(dawa.__file__).parent
 MODULES = {
     path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")
 }
-OWN_SHAPE = {"mechanisms/efpa.py", "mechanisms/mwem.py"}
+OWN_SHAPE = {"mechanisms/agrid.py", "mechanisms/dpcube.py", "mechanisms/efpa.py", "mechanisms/mwem.py"}
 """Mechanisms that are not a partition and measurements: private steps of their own, with proofs of their own."""
 STEPS = {name for name in MODULES if name.startswith("partition/")} | {"measure.py"} | OWN_SHAPE
-WIRING = {"pipeline.py", "mechanisms/__init__.py", "mechanisms/mechanism.py", "mechanisms/two_stage.py"}
+WIRING = {"pipeline.py", "mechanisms/__init__.py", "mechanisms/mechanism.py", "mechanisms/two_stage.py"} | {
+    f"mechanisms/{name}.py" for name in ("hybrid_tree", "privelet", "quadtree")
+}
 """These pass a source of randomness on, without drawing from it."""
 
 
@@ -130,7 +132,7 @@ def test_nothing_prints_a_count():
 
 
 def test_errors_that_follow_from_counts_name_none():
-    for wrong in ([777_777, -1], [777_777, 0.5], [2**45, 777_777], [[777_777]]):
+    for wrong in ([777_777, -1], [777_777, 0.5], [2**45, 777_777], [[[[[777_777]]]]]):
         with pytest.raises(dawa.DawaError) as caught:
             dawa.estimate(wrong, epsilon=1)
         assert "777" not in str(caught.value)

@@ -60,3 +60,13 @@ def share(part: object, name: str) -> Fraction:
     if value >= 1:
         raise BudgetError(f"{name} must be below 1, not {part}.", f"pass a share such as {name}=0.25.")
     return value
+
+
+def shown(value: Fraction) -> str:
+    """An exact number as people write it: in decimals where these are exact, else as a fraction, never rounded.
+
+    >>> shown(Fraction(1, 4)), shown(Fraction(1, 3)), shown(Fraction(12))
+    ('0.25', '1/3', '12')
+    """
+    decimals = repr(float(value)) if value.denominator > 1 else str(value)
+    return decimals if Fraction(decimals) == value else str(value)

@@ -1,10 +1,11 @@
-"""The main job end to end, on people who do not exist: ``python -m dawa.demo``.
+"""The main job end to end, on people who do not exist: ``dawa demo``.
 
 The table is generated, so the demonstration may show the truth beside the released answers. Everything else is as in
 earnest: exact noise from the operating system, the default mechanism, a release file that is written and read back.
 """
 
-import argparse
+import sys
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,13 @@ from rich.console import Console
 from rich.table import Table
 
 import dawa
-from dawa.axis import Axis
+from dawa import budget
+from dawa.axis import NumberAxis
+from dawa.errors import FolderError
 from dawa.releases import Release
 
 PEOPLE = 20_000
-INCOME = Axis("income", 0, 200_000, step=100)
+INCOME = NumberAxis("income", 0, 200_000, step=100)
 RANGES = (
     (0, 12_000),
     (12_000, 25_000),
@@ -53,27 +56,36 @@ def people(size: int = PEOPLE) -> dict[str, NDArray[np.int64]]:
     return {"person": np.arange(size), "age": age, "income": income.astype(np.int64)}
 
 
-def main() -> None:
+def run(epsilon: object, out: str | PathLike[str]) -> None:
     """Release the incomes, write the file, read it back, and print answers beside their margins."""
-    parser = argparse.ArgumentParser(description="Release the incomes of 20,000 generated people.")
-    parser.add_argument("--epsilon", default="0.5", help="the privacy budget (default: 0.5)")
-    parser.add_argument("--out", type=Path, default=Path("out/demo"), help="folder for release.json")
-    chosen = parser.parse_args()
+    total = budget.exact(epsilon)
     console = Console()
     table = people()
     console.print(f"[bold]{PEOPLE:,} people[/], income from 0 to 200,000 in steps of 100: {INCOME.size:,} cells.")
     with console.status("Releasing (the first run compiles, for about half a minute) …"):
-        release = dawa.release(table, INCOME, epsilon=chosen.epsilon)
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    path = release.save(chosen.out / "release.json")
+        release = dawa.release(table, INCOME, epsilon=total)
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = release.save(folder / "release.json")
+    except OSError as error:
+        raise FolderError(f"{folder} cannot be written: {error.strerror}.", "choose another folder.") from None
     release = dawa.load(path)
     console.print(f"Released {len(release.values())} buckets, chosen privately. {release.privacy}\n")
     console.print(picture(release))
     console.print(answers(release, table["income"]))
     console.print(
         f"Median income {release.quantile(0.5):,.0f} (truth {np.median(table['income']):,.0f})."
-        f" The release is in {path}; asking it more costs nothing."
+        f" The release is in {path}; asking it more costs nothing:"
     )
+    console.print(f"dawa query {folder} 20000:60000", highlight=False, soft_wrap=True)
+
+
+def main() -> None:
+    """The command ``dawa demo``."""
+    from dawa.cli import app  # noqa: PLC0415  the command imports this module
+
+    app(["demo", *sys.argv[1:]], prog_name="dawa")
 
 
 def answers(release: Release, truth: NDArray[np.int64]) -> Table:

@@ -22,6 +22,14 @@ class BudgetError(DawaError, ValueError):
     """An epsilon, or a share of it, that cannot be spent."""
 
 
+class ExhaustedError(BudgetError):
+    """More epsilon than a dataset's cap leaves."""
+
+
+class LedgerError(DawaError):
+    """A ledger that cannot be opened, trusted or written, or an account that it does not hold."""
+
+
 class CountsError(DawaError, ValueError):
     """Counts that are not non-negative whole numbers of a supported size."""
 
@@ -38,5 +46,21 @@ class AxisError(DawaError, ValueError):
     """An axis without public bounds, or one that does not fit its data."""
 
 
+class SourceError(DawaError, ValueError):
+    """A table that cannot be found, opened or read."""
+
+
 class ReleaseError(DawaError, ValueError):
     """A release file that is broken, or newer than this library."""
+
+
+class SpecError(DawaError, ValueError):
+    """A description of a release that is incomplete, or says something that nobody reads."""
+
+
+class FolderError(DawaError):
+    """An output folder that cannot be written, or that would replace an earlier release."""
+
+
+class UnbookedWarning(UserWarning):
+    """A release was made and paid for, but the ledger could not be told which one it was."""

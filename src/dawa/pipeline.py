@@ -3,24 +3,27 @@
 Both check everything that is public first, then hand the private part, unread, to the mechanism.
 """
 
-from collections.abc import Mapping
+import math
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from dawa import budget, mechanisms
+from dawa import budget, mechanisms, stages
 from dawa.axis import Axis
 from dawa.counts import Counts
-from dawa.errors import AxisError, OptionError, WorkloadError
+from dawa.errors import AxisError, LedgerError, OptionError, UnbookedWarning, WorkloadError
 from dawa.estimates import Estimate
 from dawa.noise.source import source_for
+from dawa.order import MOST_AXES, MOST_CELLS
 from dawa.releases import Release
-from dawa.statement import PrivacyStatement
+from dawa.statement import PrivacyStatement, protected
 from dawa.version import __version__
 from dawa.workload import Workload
-from dawa.workloads import all_ranges
+from dawa.workloads import all_ranges, random_rectangles
 
 
 def estimate(
@@ -35,8 +38,8 @@ def estimate(
     """Estimate counts under epsilon-differential privacy, as well as possible for a workload.
 
     Args:
-        counts: Records per cell.
-        workload: What will be asked; None stands for all ranges.
+        counts: Records per cell, along one to four axes.
+        workload: What will be asked; None stands for all ranges, or for rectangles with evenly drawn corners.
         epsilon: The budget, all of which is spent. Floats are read as they are written: 0.1 is one tenth.
         mechanism: A name out of ``dawa.mechanisms.names()``.
         seed: For experiments on public data only: makes the run repeatable and voids its privacy.
@@ -55,38 +58,53 @@ def estimate(
     run, settings = mechanisms.configured(mechanism, options)
     source = source_for(seed)
     private = Counts.of(counts)
-    found = run(private, _asked(workload, private.size), total, settings, source)
+    found = run(private, asked(workload, private.shape), total, settings, source)
     return replace(found, mechanism=mechanism)
 
 
 def release(
-    table: Mapping[str, ArrayLike],
-    axes: Axis,
+    table: Any,  # noqa: ANN401  see dawa.sources
+    axes: Axis | Sequence[Axis],
     *,
     epsilon: object,
+    unit: str | None = None,
+    max_rows_per_unit: int = 1,
     workload: Workload | None = None,
     mechanism: str = "dawa",
+    ledger: Any = None,  # noqa: ANN401  see dawa.ledger.opened
+    dataset: str | None = None,
     seed: int | None = None,
     **options: Any,  # noqa: ANN401  each mechanism checks its own
 ) -> Release:
-    """Release how a table's records lie along an axis, under epsilon-differential privacy for each record.
+    """Release how a table's records lie along axes, under epsilon-differential privacy for each record or person.
 
     Args:
-        table: Columns by name: a dict of arrays, or a data frame.
-        axes: The attribute with its public bounds and step.
+        table: A path to a CSV, Parquet or Arrow file, a frame, a dict of arrays, ``"postgresql://…/database#table"``,
+            a Spark data frame, or an Ibis table.
+        axes: The attribute with its public bounds and step, or up to four of them.
         epsilon: The budget, all of which is spent.
+        unit: The column that says whose record it is: persons are protected then, with all of their records.
+        max_rows_per_unit: How many records of one unit are counted, chosen at random.
         workload: What will be asked most; None stands for all ranges alike.
         mechanism: A name out of ``dawa.mechanisms.names(with_error_bars=True)``.
-        seed: For experiments on public data only: makes the release repeatable and voids its privacy.
+        ledger: A file, or a database's address, in which the dataset's budget is kept; it pays before data is read.
+        dataset: The account in it.
+        seed: For experiments on public data only: repeats the noise and voids its privacy. It does not repeat which
+            records of a unit are kept.
         options: The mechanism's own.
+
+    Raises:
+        DawaError: One of its kinds, on any bad input: before anything is spent if it can be told without rows.
 
     >>> import dawa
     >>> rel = dawa.release({"age": [31, 45, 45, 62]}, dawa.Axis("age", 0, 100), epsilon=1)
     >>> rel.answer(40, 50).confidence
     0.95
     """
-    if not isinstance(axes, Axis):
-        raise AxisError("A release needs an axis with public bounds.", 'pass dawa.Axis("age", 0, 120), for example.')
+    from dawa import sources  # noqa: PLC0415  engines are slow to load, and not needed to read a release
+    from dawa.sources import unit as units  # noqa: PLC0415  likewise
+
+    chosen = listed_axes(axes)
     total = budget.exact(epsilon)
     source = source_for(seed)
     mechanisms.configured(mechanism, options)
@@ -95,30 +113,101 @@ def release(
             f"The mechanism {mechanism!r} does not know the noise of its answers, so it makes no release.",
             "use 'dawa', or dawa.estimate if you need no error bars.",
         )
-    asked = _asked(workload, axes.size)
-    try:
-        column = table[axes.column]
-    except (KeyError, TypeError, ValueError, IndexError):
-        raise AxisError(f"The table has no column {axes.column!r}.", "name one of its columns in the axis.") from None
-    counts = np.bincount(axes.cells(column), minlength=axes.size)
-    found = estimate(counts, asked, epsilon=total, mechanism=mechanism, seed=seed, **options)
+    queries = asked(workload, tuple(axis.size for axis in chosen))
+    most = units.check(unit, max_rows_per_unit)
+    per_record = budget.exact(total / most, "epsilon / max_rows_per_unit")
+    if units.loss(per_record, most) != total:
+        raise AssertionError("a unit does not lose what was asked for: this is a bug in dawa")
+    book = _ledger(ledger, dataset)
+    name = uuid4().hex
+    with sources.opened(table, chosen, unit, most) as query:
+        reservation = None
+        if book is not None:
+            # What a mechanism cannot do on this domain it refuses on an empty table too, and that costs nothing.
+            estimate(Counts.none(queries.shape), queries, epsilon=per_record, mechanism=mechanism, **options)
+            what = _what(chosen, unit, most, options)
+            reservation = book.reserve(dataset, total, what=what, mechanism=mechanism)
+        stages.reached("Reading")
+        counts = query.counts()
+    found = estimate(counts, queries, epsilon=per_record, mechanism=mechanism, seed=seed, **options)
     statement = PrivacyStatement(
-        found.epsilon, found.split, found.mechanism, found.options, found.randomness, source.secure, __version__
+        total,
+        {step: part * most for step, part in found.split.items()},
+        found.mechanism,
+        found.options,
+        found.randomness,
+        source.secure,
+        __version__,
+        **protected(unit, most),
+        handling=tuple(axis.describe() for axis in chosen),
+        id=name,
     )
-    return Release((axes,), found, statement)
+    if reservation is not None:
+        try:
+            reservation.finalise(name)
+        except LedgerError as error:
+            # What is paid for is not thrown away because a ledger fails now: there it stays spent, and pending.
+            warnings.warn(f"The release is made, but the ledger does not know: {error}", UnbookedWarning, stacklevel=2)
+    return Release(chosen, found, statement)
 
 
-def _asked(workload: Workload | None, size: int) -> Workload:
-    """The workload, if it is one for so many cells; None stands for all ranges."""
+def listed_axes(axes: Axis | Sequence[Axis]) -> tuple[Axis, ...]:
+    """One to four axes, with no more cells together than can be numbered."""
+    listed = tuple(axes) if isinstance(axes, (tuple, list)) else (axes,)
+    if not listed or not all(isinstance(axis, Axis) for axis in listed):
+        raise AxisError("A release needs an axis with public bounds.", 'pass dawa.Axis("age", 0, 120), for example.')
+    if len(listed) > MOST_AXES:
+        raise AxisError(f"There are {len(listed)} axes.", f"pass at most {MOST_AXES}.")
+    if len({axis.column for axis in listed}) < len(listed):
+        raise AxisError("Two axes have the same column.", "name each column once.")
+    if math.prod(axis.size for axis in listed) > MOST_CELLS:
+        raise AxisError(
+            "The axes have more than 2^62 cells altogether.",
+            "choose coarser steps, or fewer axes: buckets narrower than the noise allows are merged anyway.",
+        )
+    return listed
+
+
+def _ledger(ledger: Any, dataset: str | None) -> Any:  # noqa: ANN401  see dawa.ledger.opened
+    """The open ledger that pays, if one does."""
+    if ledger is None and dataset is None:
+        return None
+    if ledger is None or dataset is None:
+        raise OptionError(
+            "A ledger and a dataset belong together, and only one of them is named.",
+            "pass ledger='ledger.db' and dataset='hr', for example, or neither.",
+        )
+    from dawa import ledger as ledgers  # noqa: PLC0415  databases are slow to load, and not always needed
+
+    return ledgers.opened(ledger)
+
+
+def _what(
+    axes: tuple[Axis, ...], unit: str | None, max_rows_per_unit: int, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What is spent on, for the ledger: public inputs alone."""
+    plain = {
+        name: value if isinstance(value, (str, int, type(None))) else repr(value) for name, value in options.items()
+    }
+    return {
+        "axes": [axis.to_json() for axis in axes],
+        "unit": unit,
+        "max_rows_per_unit": max_rows_per_unit,
+        "options": plain,
+    }
+
+
+def asked(workload: Workload | None, shape: tuple[int, ...]) -> Workload:
+    """The workload, if it is one for these cells; None stands for all ranges, or for rectangles drawn evenly."""
     if workload is None:
-        return all_ranges(size)
+        return all_ranges(shape[0]) if len(shape) == 1 else random_rectangles(shape)
     if not isinstance(workload, Workload):
         raise WorkloadError(
             f"The workload is a {type(workload).__name__}.", "make one with Workload.ranges or dawa.workloads."
         )
-    if workload.shape != (size,):
+    if workload.shape != shape:
         raise WorkloadError(
-            f"The workload is for {workload.shape} cells, but there are {size}.",
-            f"make the workload with shape={size}.",
+            f"The workload is for {workload.shape} cells, but there are {shape}.",
+            f"make the workload with shape={shape[0] if len(shape) == 1 else shape}.",
         )
     return workload

@@ -1,23 +1,27 @@
 """A release: the only thing that leaves the room. It answers any range, any number of times, at no further cost."""
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dawa import infer, release_file
-from dawa.answers import Answer, answer
-from dawa.arrays import FloatArray
+from dawa.answers import Answer, answers
+from dawa.arrays import BoolArray, FloatArray, IntArray
 from dawa.axis import Axis
+from dawa.bucket_queries import BucketQueries, coordinates
 from dawa.errors import OptionError, ReleaseError
 from dawa.estimates import Estimate
 from dawa.statement import PrivacyStatement
-from dawa.workload import coordinates
+from dawa.workload import Workload
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +29,7 @@ class Release:
     """An estimate with its axes and its privacy statement.
 
     Attributes:
-        axes: The attribute, as one axis.
+        axes: The attributes, one to four.
         estimate: Bucket totals and what is known of their noise.
         privacy: What is protected, and how much was spent.
     """
@@ -35,20 +39,27 @@ class Release:
     privacy: PrivacyStatement
 
     @property
+    def id(self) -> str | None:
+        """The release's name, by which a ledger knows it; old files have none."""
+        return self.privacy.id
+
+    @property
     def axis(self) -> Axis:
         """The one axis of a one-dimensional release."""
+        if len(self.axes) > 1:
+            raise OptionError(f"This release has {len(self.axes)} axes.", "use rel.axes.")
         return self.axes[0]
 
     @property
-    def bounds(self) -> FloatArray:
-        """Bucket bounds in the attribute's own units."""
+    def bounds(self) -> NDArray[Any]:
+        """Bucket bounds in the attribute's own units, on one axis."""
         return self.axis.value(self.estimate.buckets.bounds)
 
     def answer(self, lo: object, hi: object, confidence: float = 0.95) -> Answer:
         """How many records lie from ``lo`` up to but not including ``hi``.
 
         Args:
-            lo: Lower end, in the attribute's own units.
+            lo: Lower end, in the attribute's own units; with several axes one for each: ``(lon, lat)``.
             hi: Upper end.
             confidence: The probability with which the truth lies between ``low`` and ``high``, at least.
 
@@ -56,45 +67,66 @@ class Release:
             AxisError: If an end lies outside the axis.
             OptionError: If the range is empty, or the confidence cannot be promised.
         """
-        start, stop = self._ends(lo, hi)
-        (a, b), on_cells = self._coordinates([start, stop]), start.denominator == stop.denominator == 1
-        return answer(self.estimate, float(a), float(b), on_cells=on_cells, confidence=confidence)
+        return self._answers([(lo, hi)], confidence)[0]
+
+    def answers(self, lo: ArrayLike, hi: ArrayLike, confidence: float = 0.95) -> list[Answer]:
+        """How many records lie in each of many ranges, with error bars; ``pandas.DataFrame`` reads the result.
+
+        Args:
+            lo: Lower ends; with several axes one row each.
+            hi: Upper ends.
+            confidence: For each range on its own.
+        """
+        return self._answers(_pairs(lo, hi), confidence)
 
     def values(self, lo: ArrayLike | None = None, hi: ArrayLike | None = None) -> FloatArray:
         """The estimated number of records in each bucket, or in each of many ranges."""
-        return self.estimate.range_totals(*self._runs(lo, hi))
+        if lo is None and hi is None:
+            return self.estimate.totals
+        return self.estimate.totals_of(self._queries(_pairs(lo, hi))[0])
 
     def variances(self, lo: ArrayLike | None = None, hi: ArrayLike | None = None) -> FloatArray:
         """The variance of the noise in each bucket's total, or in each of many ranges, before post-processing."""
-        return self.estimate.range_variances(*self._runs(lo, hi))
+        if lo is None and hi is None:
+            bucket = np.arange(len(self.estimate.buckets), dtype=np.float64)
+            return self.estimate.range_variances(bucket, bucket + 1)
+        return self.estimate.variances_of(self._queries(_pairs(lo, hi))[0])
 
-    def quantile(self, fraction: float) -> float:
+    def quantile(self, fraction: float) -> Any:  # noqa: ANN401  the axis's own kind of value
         """The value below which this fraction of all records lies, in the attribute's own units.
 
         >>> import dawa
         >>> from dawa.demo import people
         >>> rel = dawa.release(people(5000), dawa.Axis("age", 0, 100), epsilon=1, seed=0)
-        >>> 30 < rel.quantile(0.5) < 50
+        >>> bool(30 < rel.quantile(0.5) < 50)
         True
         """
         if not isinstance(fraction, (int, float, np.number)) or not 0 <= fraction <= 1:
             raise OptionError(f"{fraction!r} is no fraction.", "pass a number from 0 to 1, such as 0.5.")
-        before = self._records_before()
-        return float(np.interp(float(fraction) * before[-1], *_steps(before, self.bounds)))
+        before, bounds = self._records_before(), self.estimate.buckets.bounds
+        border = np.interp(float(fraction) * before[-1], *_steps(before, bounds))
+        return self.axis.value(border)[()]
 
-    def sample(self, size: int, seed: int | None = None) -> NDArray[np.float64]:
+    def sample(self, size: int, seed: int | None = None) -> NDArray[Any]:
         """Synthetic values with the released distribution: for tools that want rows, at no further cost.
 
-        On an axis of whole numbers the values are whole; otherwise they lie anywhere in their bucket. Noise is not
-        added again, so a seed does no harm here.
+        One value each on one axis, one row of values on several. On an axis of whole numbers they are whole;
+        otherwise they lie anywhere in their bucket. Noise is not added again, so a seed does no harm here.
         """
         for name, number in (("size", size), ("seed", 0 if seed is None else seed)):
             if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 0:
                 raise OptionError(f"{name}={number!r} is no whole number.", f"pass {name}=1000, for example.")
-        before = self._records_before()
-        drawn = np.random.default_rng(seed).uniform(0, before[-1], size)
-        values = np.interp(drawn, *_steps(before, self.bounds))
-        return np.floor(values) if self.axis.whole else values
+        before, bounds, rng = self._records_before(), self.estimate.buckets.bounds, np.random.default_rng(seed)
+        place = np.interp(rng.uniform(0, before[-1], size), *_steps(before, bounds))
+        cell = np.minimum(np.floor(place).astype(np.int64), bounds[-1] - 1)
+        if len(self.axes) == 1:
+            return self.axis.value(cell if self.axis.whole else place)
+        cells = self.estimate.buckets.cells(cell, self.estimate.shape)
+        places = cells + rng.uniform(0, 1, cells.shape)
+        columns = [axis.value(cells[:, i] if axis.whole else places[:, i]) for i, axis in enumerate(self.axes)]
+        if len({column.dtype.kind for column in columns}) > 1:  # dates beside numbers have no type in common
+            columns = [column.astype(object) for column in columns]
+        return np.stack(columns, axis=1)
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the release as JSON; ``dawa.load`` reads it back."""
@@ -103,27 +135,54 @@ class Release:
         target.write_text(text + "\n", encoding="utf-8")
         return target
 
-    def _ends(self, lo: object, hi: object) -> tuple[Fraction, Fraction]:
-        start, stop = self.axis.border(lo), self.axis.border(hi)
-        if start >= stop:
-            raise OptionError(f"The range from {lo} to {hi} is empty.", "pass the lower end first.")
-        return start, stop
+    def report(self, path: str | PathLike[str]) -> Path:
+        """Write a page in which a reader drags a range and reads the answer: one HTML file that needs nothing else.
 
-    def _coordinates(self, borders: list[Fraction]) -> FloatArray:
-        return coordinates(np.array([float(border) for border in borders]), self.estimate.buckets.bounds)
+        Raises:
+            FolderError: If the file cannot be written.
+        """
+        from dawa import report  # noqa: PLC0415  it shows releases
 
-    def _runs(self, lo: ArrayLike | None, hi: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
-        """Bucket coordinates of many ranges, or of the buckets themselves."""
-        if lo is None or hi is None:
-            if lo is not None or hi is not None:
-                raise OptionError("Only one end of the ranges is given.", "pass both lo and hi, or neither.")
-            bucket = np.arange(len(self.estimate.buckets), dtype=np.float64)
-            return bucket, bucket + 1
-        lows, highs = np.atleast_1d(np.asarray(lo)), np.atleast_1d(np.asarray(hi))
-        if lows.shape != highs.shape or lows.ndim != 1:
-            raise OptionError("lo and hi do not have the same length.", "pass one hi for every lo.")
-        ends = [self._ends(a, b) for a, b in zip(lows.tolist(), highs.tolist(), strict=True)]
-        return self._coordinates([a for a, _ in ends]), self._coordinates([b for _, b in ends])
+        return report.save(self, path)
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+        """A picture for a paper: a histogram with its uncertainty along one axis, a map over two.
+
+        Args:
+            path: Where to save it too; the ending says in which format (``.pdf``, ``.svg``, ``.png``).
+
+        Raises:
+            OptionError: If there are more than two axes or too many cells, or the path has no known ending.
+        """
+        from dawa.plots import picture  # noqa: PLC0415  it draws releases
+
+        return picture.figure(self, path)
+
+    def _answers(self, pairs: list[tuple[object, object]], confidence: float) -> list[Answer]:
+        return answers(self.estimate, *self._queries(pairs), confidence)
+
+    def _queries(self, pairs: list[tuple[object, object]]) -> tuple[BucketQueries, FloatArray, BoolArray]:
+        """Ranges in the axes' own units as queries on buckets, their ends on the line, and which cut no cell."""
+        spans = [[axis.span(a, b) for axis, a, b in self._by_axis(lo, hi)] for lo, hi in pairs]
+        lo, hi = (np.array([[float(span[end]) for span in query] for query in spans]) for end in (0, 1))
+        whole = np.array([all(border.denominator == 1 for span in query for border in span) for query in spans])
+        buckets = self.estimate.buckets
+        if len(self.axes) > 1:
+            workload = Workload.rectangles(lo, hi, self.estimate.shape)
+            return buckets.queries(workload), _border_cells(lo, hi, self.estimate.shape), whole
+        runs = (coordinates(ends[:, 0], buckets.bounds) for ends in (lo, hi))
+        return BucketQueries.of_runs(len(buckets), *runs), _border_cells(lo, hi, self.estimate.shape), whole
+
+    def _by_axis(self, lo: object, hi: object) -> Iterator[tuple[Axis, object, object]]:
+        """The two ends on every axis."""
+        count = len(self.axes)
+        lows, highs = ([lo], [hi]) if count == 1 and not (_listed(lo) and _listed(hi)) else (lo, hi)
+        if not (_listed(lows) and _listed(highs) and len(lows) == len(highs) == count):
+            names = ", ".join(axis.column for axis in self.axes)
+            raise OptionError(
+                f"A range of this release has two ends on each of {names}.", "pass (lo, …), (hi, …), one for each axis."
+            )
+        yield from zip(self.axes, lows, highs, strict=True)
 
     def _records_before(self) -> FloatArray:
         """Non-decreasing sums of records at the bucket bounds."""
@@ -136,10 +195,14 @@ class Release:
         return before
 
     def __repr__(self) -> str:
-        return (
-            f"Release({self.axis.column!r} from {self.axis.start} to {self.axis.stop},"
-            f" epsilon={self.privacy.epsilon}, {len(self.estimate.buckets)} buckets)"
-        )
+        axes = " × ".join(f"{axis.column!r} from {axis.start} to {axis.stop}" for axis in self.axes)
+        return f"Release({axes}, epsilon={self.privacy.epsilon}, {len(self.estimate.buckets)} buckets)"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a picture, a line, and the privacy statement."""
+        from dawa.plots import picture  # noqa: PLC0415  it draws releases
+
+        return picture.page(self)
 
 
 def load(path: str | PathLike[str]) -> Release:
@@ -158,8 +221,40 @@ def load(path: str | PathLike[str]) -> Release:
     return Release(*release_file.read(data))
 
 
-def _steps(before: FloatArray, bounds: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _border_cells(lo: FloatArray, hi: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """How many cells of each box, at most, have a neighbour outside of it.
+
+    A bucket is a connected patch, so one that a box cuts holds such a cell.
+    """
+    widths, size = np.ceil(hi) - np.floor(lo), np.array(shape)
+    faces = (lo > 0).astype(np.float64) + (hi < size)
+    cells: FloatArray = (faces * widths.prod(axis=1, keepdims=True) / widths).sum(axis=1)
+    return np.maximum(cells, 1)
+
+
+def _listed(end: object) -> TypeGuard[tuple[object, ...] | list[object] | NDArray[Any]]:
+    """Whether an end is a row of several."""
+    return isinstance(end, (tuple, list, np.ndarray))
+
+
+def _several(end: ArrayLike) -> list[object]:
+    """One end as a list of its own, several as they are: rows of any kinds and lengths, which numpy would not take."""
+    one = isinstance(end, str) or not isinstance(end, Iterable) or (isinstance(end, np.ndarray) and end.ndim == 0)
+    return [end] if one else list(end)  # type: ignore[arg-type]  # an Iterable, as mypy cannot see
+
+
+def _pairs(lo: ArrayLike | None, hi: ArrayLike | None) -> list[tuple[object, object]]:
+    """Lower and upper ends, pair by pair, as plain values."""
+    if lo is None or hi is None:
+        raise OptionError("Only one end of the ranges is given.", "pass both lo and hi, or neither.")
+    lows, highs = (_several(end) for end in (lo, hi))
+    if len(lows) != len(highs) or not lows:
+        raise OptionError("lo and hi do not have the same length.", "pass one hi for every lo.")
+    return list(zip(lows, highs, strict=True))
+
+
+def _steps(before: FloatArray, bounds: IntArray) -> tuple[FloatArray, FloatArray]:
     """The running sums without empty buckets, for inverting them: both ends of every bucket that holds records."""
     occupied = np.diff(before) > 0
     keep = np.append(occupied, False) | np.append(False, occupied)
-    return before[keep], bounds[keep]
+    return before[keep], bounds[keep].astype(np.float64)

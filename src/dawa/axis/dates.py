@@ -1,0 +1,228 @@
+"""Dates and times.
+
+Without a zone, times are taken as they are written, on a line where every day has 24 hours. With a zone, they lie on
+the line of real elapsed time: an hour is an hour, and the days on which clocks change have 23 or 25 of them.
+
+Cells have a fixed length, or follow the calendar: months and years, and days and weeks in a zone.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from zoneinfo import ZoneInfo
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dawa.axis import readings
+from dawa.axis.base import NO_BOUNDS, Axis, Outside, labelled
+from dawa.axis.readings import MONTHS, UNITS
+from dawa.errors import AxisError
+
+LAST = readings.ticks(datetime(9999, 12, 31))  # noqa: DTZ001  in no zone
+"""Where the calendar ends, as far as anyone asks."""
+
+
+class Run(NamedTuple):
+    """Cells of equal length, one after the other."""
+
+    cell: int
+    """The number of the first."""
+    tick: int
+    """Where it begins, in microseconds since 1970."""
+    width: int
+    """How long each of them is."""
+
+
+@dataclass(frozen=True)
+class DateAxis(Axis):
+    """Times from ``start`` up to but not including ``stop``, in steps of the clock or of the calendar.
+
+    Attributes:
+        column: Where a table holds the attribute.
+        start: The earliest time, in the zone if there is one.
+        stop: The end, which is not included.
+        step: The finest difference that matters, such as ``"1 hour"``.
+        zone: The name of the time zone, or None.
+        outside: What happens to values outside the bounds.
+    """
+
+    kind: ClassVar[str] = "dates"
+
+    column: str
+    start: datetime
+    stop: datetime
+    step: str = "1 day"
+    zone: str | None = None
+    outside: Outside = "clip"
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            column: str,
+            start: object,
+            stop: object,
+            step: str | timedelta = "1 day",
+            zone: str | None = None,
+            outside: Outside = "clip",
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        if self.start is None or self.stop is None:
+            raise AxisError(
+                f"The axis {self.column!r} lacks a bound; {NO_BOUNDS}.",
+                'name what is known before looking, such as dawa.Axis.dates("when", "2013-01-01", "2014-01-01",'
+                ' step="1 hour").',
+            )
+        self._check()
+        zone = _zone(self.zone)
+        for name in ("start", "stop"):
+            object.__setattr__(self, name, readings.time(getattr(self, name), name, zone))
+        number, unit = readings.step(self.step)
+        object.__setattr__(self, "step", f"{number} {unit}{'s' * (number > 1)}")
+        if not -LAST < readings.ticks(self.start) < readings.ticks(self.stop) < LAST:
+            raise AxisError(
+                f"The axis {self.column!r} goes from {self.start} to {self.stop}.",
+                "stop must lie after start, and before the year 9999.",
+            )
+        self._check_calendar()
+        size = self.size
+        self._check(size)
+        if self._edge(size) != readings.ticks(self.stop):
+            better = self._edge(size) if self._edge(size) < LAST else self._edge(size - 1)
+            raise AxisError(
+                f"Steps of {self.step} from {self.start} do not end at {self.stop}.",
+                f"move stop to {readings.at(better, zone)}, for example.",
+            )
+
+    def _check_calendar(self) -> None:
+        """Cells of the calendar begin where its days and months do."""
+        _, unit = readings.step(self.step)
+        if self._length is not None:
+            return
+        start = self.start
+        if (start.hour, start.minute, start.second, start.microsecond) != (0, 0, 0, 0) or start.fold:
+            raise AxisError(
+                f"Steps of {self.step} begin at midnight, but the axis begins at {start}.",
+                f"begin at {start:%Y-%m-%d}, or use a step in hours.",
+            )
+        first = {"quarter": start.month % 3 == 1, "year": start.month == 1}.get(unit, True)
+        if unit in MONTHS and (start.day != 1 or not first):
+            raise AxisError(
+                f"Steps of {self.step} begin on the first of a {unit}, but the axis begins at {start:%Y-%m-%d}.",
+                f"begin at {start.year}-01-01, for example.",
+            )
+
+    @cached_property
+    def _length(self) -> int | None:
+        """The fixed length of a cell in microseconds, unless cells follow the calendar."""
+        number, unit = readings.step(self.step)
+        if unit in MONTHS or (unit in {"day", "week"} and self.zone is not None):
+            return None
+        return number * UNITS[unit]
+
+    @cached_property
+    def size(self) -> int:
+        """Number of cells: as many as it takes to reach the end."""
+        length, stop = self._length, readings.ticks(self.stop)
+        if length is not None:
+            return -((readings.ticks(self.start) - stop) // length)
+        number, unit = readings.step(self.step)
+        days = (self.stop.date() - self.start.date()).days
+        at_most = (days + 1) // ({"day": 1, "week": 7}.get(unit, 28) * number * MONTHS.get(unit, 1)) + 2
+        return bisect_right(range(at_most), stop - 1, key=self._edge)
+
+    def _edge(self, border: int) -> int:
+        """Where a border lies, in microseconds since 1970."""
+        length = self._length
+        if length is not None:
+            return readings.ticks(self.start) + border * length
+        number, unit = readings.step(self.step)
+        try:
+            if unit in MONTHS:
+                months = self.start.month - 1 + border * number * MONTHS[unit]
+                return readings.ticks(self.start.replace(year=self.start.year + months // 12, month=months % 12 + 1))
+            return readings.ticks(self.start + timedelta(days=border * number * (7 if unit == "week" else 1)))
+        except (OverflowError, ValueError):
+            return LAST
+
+    def runs(self) -> Iterator[Run]:
+        """The cells, as runs of equal length."""
+        length = self._length
+        if length is not None:
+            yield Run(0, readings.ticks(self.start), length)
+            return
+        last = None
+        edges = (self._edge(border) for border in range(self.size + 1))
+        here = next(edges)
+        for cell, following in enumerate(edges):
+            if following - here != last:
+                last = following - here
+                yield Run(cell, here, last)
+            here = following
+
+    def value(self, border: ArrayLike) -> NDArray[Any]:
+        """The time at a cell border, to the microsecond: datetime64, or datetimes in the axis' zone."""
+        borders, zone = np.asarray(border), _zone(self.zone)
+        places = [Fraction(place) for place in borders.reshape(-1).tolist()]
+        found = [self._edge(place // 1) for place in places]
+        for i, place in enumerate(places):
+            if place % 1:
+                found[i] += int(place % 1 * (self._edge(place // 1 + 1) - found[i]))
+        if zone is None:
+            return np.array(found, "M8[us]").reshape(borders.shape)
+        return labelled([readings.at(tick, zone) for tick in found], borders.shape)
+
+    def border(self, value: object) -> Fraction:
+        """Where a time lies among the cell borders, exactly."""
+        tick = readings.ticks(readings.time(value, self.column, _zone(self.zone)))
+        if not readings.ticks(self.start) <= tick <= readings.ticks(self.stop):
+            raise AxisError(
+                f"{value} lies outside the axis {self.column!r}.", f"ask between {self.start} and {self.stop}."
+            )
+        size = self.size
+        if self._length is not None:
+            return Fraction(tick - readings.ticks(self.start), self._length)
+        cell = bisect_right(range(size + 1), tick, key=self._edge) - 1
+        if cell == size:
+            return Fraction(size)
+        here = self._edge(cell)
+        return cell + Fraction(tick - here, self._edge(cell + 1) - here)
+
+    def _reading(self) -> str:
+        where = f"in the time zone {self.zone}" if self.zone else "as they are written, without a time zone"
+        ends = [
+            f"{end:%Y-%m-%d %H:%M:%S}".removesuffix(":00").removesuffix(" 00:00") for end in (self.start, self.stop)
+        ]
+        return f"times from {ends[0]} up to {ends[1]} in steps of {self.step}, {where}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain strings; times as in ISO 8601, with their offset where the axis has a zone."""
+        return {
+            "kind": self.kind,
+            "column": self.column,
+            "start": self.start.isoformat(),
+            "stop": self.stop.isoformat(),
+            "step": self.step,
+            "zone": self.zone,
+            "outside": self.outside,
+        }
+
+    @classmethod
+    def read(cls, data: dict[str, Any]) -> "DateAxis":
+        """The axis that ``to_json`` wrote."""
+        return cls(data["column"], data["start"], data["stop"], data["step"], data["zone"], data["outside"])
+
+
+def _zone(name: str | None) -> ZoneInfo | None:
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, TypeError, OSError):
+        raise AxisError(f"There is no time zone {name!r}.", "use a name such as 'Europe/Berlin' or 'UTC'.") from None

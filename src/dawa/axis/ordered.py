@@ -1,0 +1,129 @@
+"""Categories that people have put in order: grades, sizes, levels of education."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dawa.axis.base import Axis, Outside, labelled
+from dawa.errors import AxisError, OptionError
+
+MOST_LABELS = 1000
+"""Engines compare with each of them, one after the other."""
+Label = str | int | bool
+
+
+@dataclass(frozen=True)
+class OrderedAxis(Axis):
+    """Categories from the lowest to the highest, one cell each.
+
+    Attributes:
+        column: Where a table holds the attribute.
+        labels: The categories in order: all text, all integers, or False and True.
+        outside: What happens to values that are not listed: they are left out.
+    """
+
+    kind: ClassVar[str] = "ordered"
+
+    column: str
+    labels: tuple[Label, ...]
+    outside: Outside = "drop"
+
+    if TYPE_CHECKING:
+
+        def __init__(self, column: str, labels: Iterable[Label], outside: Outside = "drop") -> None: ...
+
+    def __post_init__(self) -> None:
+        if self.labels is None:
+            raise AxisError(
+                f"The axis {self.column!r} lists no values; they are never read from the data, because a rare one"
+                " belongs to few people.",
+                'name those that can occur, in order, such as dawa.Axis.ordered("grade", ["A", "B", "C"]).',
+            )
+        hint = 'pass a list without repetitions, such as ["A", "B", "C"] or [1, 2, 3].'
+        listed = () if isinstance(self.labels, str) or not isinstance(self.labels, Iterable) else tuple(self.labels)
+        labels = tuple(label.item() if isinstance(label, np.generic) else label for label in listed)
+        object.__setattr__(self, "labels", labels)
+        self._check()
+        if self.outside == "clip":
+            raise AxisError(
+                f"The ordered axis {self.column!r} has no ends to clip to.",
+                "leave outside='clip' out: values that are not listed are left out.",
+            )
+        if not 1 <= len(labels) <= MOST_LABELS:
+            raise AxisError(
+                f"The axis {self.column!r} lists {len(labels)} values.",
+                f"pass a list of at most {MOST_LABELS}, or number them in the table and use dawa.Axis.",
+            )
+        kinds = {type(label) for label in labels}
+        if len(kinds) > 1 or not kinds <= {str, int, bool}:
+            raise AxisError(f"The values of the axis {self.column!r} are not all text, or all integers.", hint)
+        if len(set(labels)) < len(labels):
+            raise AxisError(f"The axis {self.column!r} lists a value twice.", hint)
+
+    @property
+    def start(self) -> Label:
+        """The lowest category."""
+        return self.labels[0]
+
+    @property
+    def stop(self) -> Label:
+        """The highest category, which is part of the axis."""
+        return self.labels[-1]
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return len(self.labels)
+
+    @property
+    def whole(self) -> bool:
+        """Every cell is one category."""
+        return True
+
+    def value(self, border: ArrayLike) -> NDArray[np.object_]:
+        """The category that begins at a border or lies around it; the last one at the end."""
+        cells = np.clip(np.floor(np.asarray(border)), 0, self.size - 1).astype(np.int64)
+        return labelled([self.labels[cell] for cell in cells.reshape(-1).tolist()], cells.shape)
+
+    def border(self, value: object) -> Fraction:
+        """Where a category begins."""
+        plain = value.item() if isinstance(value, np.generic) else value
+        for place, label in enumerate(self.labels):
+            if plain == label and type(plain) is type(label):
+                return Fraction(place)
+        written = [str(label).lower() if isinstance(label, bool) else str(label) for label in self.labels]
+        if isinstance(plain, str) and not isinstance(self.labels[0], str) and plain.strip().lower() in written:
+            return Fraction(written.index(plain.strip().lower()))
+        few = ", ".join(map(str, self.labels[:10])) + (", …" if self.size > 10 else "")
+        raise AxisError(f"{value!r} is no value of the axis {self.column!r}.", f"ask for one of {few}.")
+
+    def span(self, lo: object, hi: object) -> tuple[Fraction, Fraction]:
+        """The borders of the range from ``lo`` to ``hi``, both included."""
+        start, stop = self.border(lo), self.border(hi) + 1
+        if start >= stop:
+            raise OptionError(f"The range from {lo} to {hi} is empty.", "pass the lower category first.")
+        return start, stop
+
+    def describe(self) -> str:
+        """What the axis counts and what it leaves out, in a sentence."""
+        return (
+            f"The column {self.column!r} is read as {self._reading()}."
+            " Values that are not listed, and missing values, are left out."
+        )
+
+    def _reading(self) -> str:
+        few = ", ".join(map(str, self.labels)) if self.size <= 12 else f"{self.start}, …, {self.stop}"
+        return f"{self.size} categories in order ({few})"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"kind": self.kind, "column": self.column, "values": list(self.labels), "outside": self.outside}
+
+    @classmethod
+    def read(cls, data: dict[str, Any]) -> "OrderedAxis":
+        """The axis that ``to_json`` wrote."""
+        return cls(data["column"], data["values"], data["outside"])

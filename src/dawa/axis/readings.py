@@ -1,0 +1,127 @@
+"""Numbers, times and steps as people write them, read exactly."""
+
+import re
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from fractions import Fraction
+from numbers import Rational, Real
+
+import numpy as np
+
+from dawa.errors import AxisError
+
+Number = Rational | float | str
+
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  times without a zone are taken as they are
+MICROSECOND = timedelta(microseconds=1)
+
+UNITS = {
+    "microsecond": 1,
+    "millisecond": 1_000,
+    "second": 1_000_000,
+    "minute": 60_000_000,
+    "hour": 3_600_000_000,
+    "day": 86_400_000_000,
+    "week": 7 * 86_400_000_000,
+}
+"""Steps of a fixed length, in microseconds."""
+MONTHS = {"month": 1, "quarter": 3, "year": 12}
+"""Steps of the calendar, in months."""
+SHORT = {
+    "us": "microsecond", "ms": "millisecond", "s": "second", "sec": "second", "min": "minute",
+    "h": "hour", "hr": "hour", "d": "day", "w": "week", "mo": "month", "q": "quarter", "y": "year", "yr": "year",
+}  # fmt: skip
+MOST_POWER = 400
+"""The largest power of ten that a number may be written with."""
+STEP_HINT = "write a number and a unit, such as '15 minutes', '1h', '1 day', '1 week' or '1 month'."
+TIME_HINT = "write a date such as 2013-06-01, or a time such as '2013-06-01 08:30'."
+
+
+def exact(value: object, name: str) -> Fraction:
+    """A number as it was written: 0.1 is one tenth.
+
+    Raises:
+        AxisError: If it is no finite number.
+    """
+    hint = f"pass a number for {name}."
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, (Rational, Real, str)):
+        raise AxisError(f"{name}={value!r} is no number.", hint)
+    try:
+        return Fraction(value) if isinstance(value, Rational) else Fraction(_short(str(value)))
+    except (ValueError, ZeroDivisionError):
+        raise AxisError(f"{name}={value!r} is no finite number.", hint) from None
+
+
+def _short(text: str) -> str:
+    """The text, unless it stands for more digits than any float has: writing them out takes for ever."""
+    power = re.search(r"[eE]([+-]?[\d_]+)\s*$", text)
+    if power and abs(int(power[1])) > MOST_POWER:
+        raise ValueError(text)
+    return text
+
+
+def time(value: object, name: str, zone: tzinfo | None) -> datetime:
+    """A moment: without a zone as it is written, with one in that zone.
+
+    Raises:
+        AxisError: If it is no time, or names an offset where there is no zone to compare it with.
+    """
+    found = _time(value, name)
+    if found.tzinfo is None:
+        return found.replace(tzinfo=zone)
+    if zone is None:
+        raise AxisError(
+            f"{name}={value!s} has a time zone, but the axis has none.",
+            "leave the offset out, or name the axis' zone: zone='Europe/Berlin'.",
+        )
+    return found.astimezone(zone)
+
+
+def _time(value: object, name: str) -> datetime:
+    if isinstance(value, np.datetime64) and not np.isnat(value):
+        value = value.astype("M8[us]").item()
+    if isinstance(value, datetime):
+        return datetime.combine(value.date(), value.timetz())  # a plain one, whatever it was derived from
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day)  # noqa: DTZ001  the zone comes later
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value.strip())
+        except ValueError:
+            pass
+    raise AxisError(f"{name}={value!r} is no time.", TIME_HINT)
+
+
+def ticks(moment: datetime) -> int:
+    """Microseconds since 1970, on the line of real elapsed time where the moment has a zone."""
+    plain = moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+    return (plain - EPOCH) // MICROSECOND
+
+
+def at(tick: int, zone: tzinfo | None) -> datetime:
+    """The moment so many microseconds after 1970."""
+    plain = EPOCH + timedelta(microseconds=tick)
+    return plain if zone is None else plain.replace(tzinfo=UTC).astimezone(zone)
+
+
+def step(value: object) -> tuple[int, str]:
+    """How many of which unit a step is.
+
+    >>> step("15min"), step("1 month"), step(timedelta(hours=36))
+    ((15, 'minute'), (1, 'month'), (36, 'hour'))
+
+    Raises:
+        AxisError: If it is no positive number of a known unit.
+    """
+    if isinstance(value, timedelta) and value > timedelta(0):
+        length = value // MICROSECOND
+        unit = next(unit for unit in reversed(UNITS) if length % UNITS[unit] == 0 and unit not in {"day", "week"})
+        return length // UNITS[unit], unit
+    match = re.fullmatch(r"\s*(\d*)\s*([A-Za-z]+)\s*", value) if isinstance(value, str) else None
+    if match:
+        number, name = int(match[1] or 1), match[2].lower()
+        unit = SHORT.get(name, name.removesuffix("s"))
+        if number > 0 and unit in UNITS | MONTHS:
+            return number, unit
+    raise AxisError(f"step={value!r} is no step in time.", STEP_HINT)

@@ -1,0 +1,113 @@
+"""The one expression that turns a table into counts, and the only place where something comes back from an engine.
+
+Rows stay where they are: binning, missing values, values outside and truncation per unit are part of the expression,
+and what comes back is a cell number and a count for every occupied cell.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import ibis
+import numpy as np
+
+from dawa.axis import Axis
+from dawa.counts import Counts
+from dawa.errors import DawaError, SourceError
+from dawa.sources import columns, tables
+from dawa.sources import unit as units
+from dawa.sources.placed import Expression, whole
+
+
+@dataclass(frozen=True)
+class Query:
+    """A table that is open, with an expression that fits its columns; nothing of its rows was read so far.
+
+    Attributes:
+        source: The open table.
+        expression: Cell numbers and counts.
+        shape: Cells along each axis.
+    """
+
+    source: tables.Source
+    expression: Expression
+    shape: tuple[int, ...]
+
+    def counts(self) -> Counts:
+        """Let the engine count.
+
+        Raises:
+            SourceError: If it fails. What it says about that is not passed on: it may quote values.
+        """
+        try:
+            found = self.source.fetch(self.expression)
+        except DawaError:
+            raise
+        except Exception as error:  # noqa: BLE001  engines raise errors of their own
+            raise SourceError(
+                f"The table could not be counted by {self.source.engine} ({type(error).__name__}).",
+                "check that all of its rows can be read, and that their types are what the table says.",
+            ) from None
+        cells, records = (np.asarray(found[name].to_numpy(), np.int64) for name in ("cell", "records"))
+        return Counts.sparse(self.shape, cells, records)
+
+
+def counted(table: Any, axes: tuple[Axis, ...], unit: str | None = None, max_rows_per_unit: int = 1) -> Counts:  # noqa: ANN401  see tables.opened
+    """Count a table's records along axes, inside the engine that holds it.
+
+    Args:
+        table: A file, a folder, a frame, a dict of arrays, a database's or Spark's table, or an Ibis table.
+        axes: One to four attributes.
+        unit: The column that says whose record it is; None counts all.
+        max_rows_per_unit: How many records of one unit are kept, chosen at random.
+
+    Raises:
+        DawaError: One of its kinds, if the table cannot be opened or does not fit the axes.
+
+    >>> from dawa import Axis, sources
+    >>> sources.counted({"age": [31, 45, None, 62]}, (Axis("age", 0, 100),))
+    Counts(100 cells)
+    """
+    with opened(table, axes, unit, max_rows_per_unit) as query:
+        return query.counts()
+
+
+@contextmanager
+def opened(
+    table: Any,  # noqa: ANN401  see tables.opened
+    axes: tuple[Axis, ...],
+    unit: str | None = None,
+    max_rows_per_unit: int = 1,
+) -> Iterator[Query]:
+    """Open a table and check its columns against the axes, without reading rows."""
+    most = units.check(unit, max_rows_per_unit)
+    with tables.opened(table, axes, unit) as source:
+        yield Query(source, expression(source, axes, unit, most), tuple(axis.size for axis in axes))
+
+
+def expression(
+    source: tables.Source, axes: tuple[Axis, ...], unit: str | None, max_rows_per_unit: int, key: str | None = None
+) -> Expression:
+    """Cell numbers and counts.
+
+    Args:
+        source: The open table.
+        axes: One to four attributes.
+        unit: The column that says whose record it is.
+        max_rows_per_unit: How many records of one unit are kept.
+        key: A column that orders the records of a unit. None orders them at random; anything else is for tests.
+    """
+    places = [columns.placed(source, axis) for axis in axes]
+    cell = places[0].cell
+    for place, axis in zip(places[1:], axes[1:], strict=True):
+        cell = cell * whole(axis.size) + place.cell
+    counted = [place.counted for place in places]
+    if unit is None:
+        kept = source.table.filter(counted).select(cell=cell)
+    else:
+        owner = columns.unit(source, unit)
+        turn = ibis.random() if key is None else source.table[key]
+        rows = source.table.filter([*counted, owner.present]).select(cell=cell, owner=owner.value, turn=turn)
+        kept = units.truncated(rows, max_rows_per_unit)
+    return kept.group_by("cell").aggregate(records=kept.count())

@@ -1,0 +1,81 @@
+"""Tables that an Ibis engine holds already, and the embedded DuckDB for those that none does."""
+
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import ibis
+import ibis.expr.operations as ops
+
+from dawa.axis import Axis
+from dawa.errors import SourceError
+from dawa.sources.tables import Source
+
+MEMORY = "1GB"
+"""What the embedded DuckDB may hold in memory, so that a table of any size is counted within two of these."""
+
+
+@contextmanager
+def opened(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401, ARG001  Ibis is untyped; one signature for all
+    """An Ibis table, as it is, in the engine that holds it."""
+    if not isinstance(table, ibis.Table):
+        raise SourceError(f"A {type(table).__name__} of Ibis is no table.", "pass a table expression.")
+    if not table.op().find((ops.DatabaseTable, ops.SQLQueryResult, ops.UnboundTable)):
+        with embedded() as backend:  # it holds all its rows itself
+            yield source(backend, table)
+        return
+    try:
+        backend = table.get_backend()
+    except ibis.common.exceptions.IbisError:
+        raise SourceError(
+            "The Ibis table has no engine.", "connect first: ibis.duckdb.connect().table(name)."
+        ) from None
+    if backend.name == "pyspark":
+        from dawa.sources import spark  # noqa: PLC0415  imports this module
+
+        with spark.settled(backend._session):  # noqa: SLF001  Ibis has no other name for it
+            yield source(backend, table)
+    else:
+        yield source(backend, table)
+
+
+def source(backend: Any, table: Any) -> Source:  # noqa: ANN401
+    """A table in an engine, with what Ibis does not tell of it."""
+    if backend.name == "pyspark":
+        from pyspark.sql.types import TimestampType  # noqa: PLC0415  loaded with the session
+
+        kinds = backend.raw_sql(backend.compile(table)).schema
+        aware = frozenset(kind.name for kind in kinds if isinstance(kind.dataType, TimestampType))
+
+        def fetch(expression: Any) -> Any:  # noqa: ANN401
+            return backend.raw_sql(backend.compile(expression)).toArrow()
+
+        return Source(table, backend.name, aware, fetch)
+    kinds = table.schema()
+    aware = frozenset(name for name in kinds if kinds[name].is_timestamp() and kinds[name].timezone is not None)
+    return Source(table, backend.name, aware, backend.to_pyarrow)
+
+
+@contextmanager
+def embedded() -> Iterator[Any]:
+    """A DuckDB of its own; what does not fit in memory goes to a private folder that is deleted afterwards."""
+    folder = tempfile.mkdtemp(prefix="dawa-")
+    try:
+        backend = ibis.duckdb.connect(temp_directory=folder, memory_limit=MEMORY)
+        try:
+            backend.con.execute("set enable_progress_bar = false").fetchall()  # it would print among the results
+            yield backend
+        finally:
+            backend.disconnect()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without the warnings that libraries have for each other."""
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        yield

@@ -1,0 +1,238 @@
+"""Columns of numbers, on axes with a step and on axes with edges.
+
+Integers and decimals are compared exactly. A float counts as the number that people would write for it: 0.3 is three
+tenths. That is, borders are compared as floats of the column's own type.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import ibis
+import ibis.expr.datatypes as dt
+import numpy as np
+
+from dawa.axis import EdgeAxis, NumberAxis
+from dawa.budget import shown
+from dawa.errors import AxisError
+from dawa.sources.placed import WIDEST, Expression, Placed, between, nearest, one_if, plus, quotient, searched, whole
+
+MOST_DIGITS = 38
+"""Of a decimal, in every engine that has a limit."""
+
+
+def placed(column: Expression, axis: NumberAxis | EdgeAxis) -> Placed:
+    """A column of numbers on an axis.
+
+    Raises:
+        AxisError: If its type cannot tell the cells apart exactly.
+    """
+    kind = column.type()
+    if kind.is_floating():
+        return _floats(column, axis, np.dtype(np.float32 if kind.is_float32() else np.float64))
+    if kind.is_integer():
+        return _scaled(column, axis, Scale(kind, 0, kind.bounds.lower, kind.bounds.upper))
+    if kind.precision is None or kind.scale is None:
+        return _unlimited(column, axis)
+    most = 10**kind.precision - 1
+    return _scaled(column, axis, Scale(kind, kind.scale, -most, most))
+
+
+# --- integers and decimals ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The values of an exact type: whole numbers of a decimal unit, from the least to the most.
+
+    Attributes:
+        kind: The type.
+        digits: How many it has after the point.
+        least: The lowest value, in units.
+        most: The highest.
+    """
+
+    kind: dt.DataType
+    digits: int
+    least: int
+    most: int
+
+    @property
+    def unit(self) -> int:
+        """How many units make 1."""
+        return int(10**self.digits)
+
+    def reached(self, bound: Fraction) -> int:
+        """The lowest value that is not below a bound, in units."""
+        return math.ceil(bound * self.unit)
+
+    def literal(self, units: int) -> Expression:
+        """A value of this type."""
+        if self.kind.is_integer():
+            return ibis.literal(units, self.kind)
+        sign, digits = "-" * (units < 0), str(abs(units)).rjust(self.digits + 1, "0")
+        text = f"{sign}{digits[: len(digits) - self.digits]}.{digits[len(digits) - self.digits :]}".rstrip(".")
+        return ibis.literal(text).cast(self.kind)
+
+    def at_least(self, value: Expression, units: int) -> Expression:
+        """Whether a value reaches a border, which may lie beyond the type."""
+        if units <= self.least:
+            return ibis.literal(value=True)
+        return ibis.literal(value=False) if units > self.most else value >= self.literal(units)
+
+
+def _scaled(column: Expression, axis: NumberAxis | EdgeAxis, scale: Scale) -> Placed:
+    first, beyond = scale.reached(axis.start), scale.reached(axis.stop)
+    inside = scale.at_least(column, first) & ~scale.at_least(column, beyond)
+    counted = column.notnull() & inside if axis.outside == "drop" else column.notnull()
+    if isinstance(axis, EdgeAxis):
+        reached = [scale.reached(cut) for cut in axis.cuts]
+        leaves = [whole(cell) for cell in range(axis.size)]
+        return Placed(counted, searched(lambda i: scale.at_least(column, reached[i]), leaves))
+    least, most = max(first, scale.least), min(beyond - 1, scale.most)
+    if least > most:  # the type has no value inside
+        return Placed(counted, ibis.ifelse(scale.at_least(column, first), whole(axis.size - 1), whole(0)))
+    cell = _steps(_held(column, scale, least, most), axis, scale, least, most)
+    if scale.least < first and _cell(axis, Fraction(first, scale.unit)) > 0:
+        cell = ibis.ifelse(scale.at_least(column, first), cell, whole(0))
+    if scale.most >= beyond and _cell(axis, Fraction(beyond - 1, scale.unit)) < axis.size - 1:
+        cell = ibis.ifelse(scale.at_least(column, beyond), whole(axis.size - 1), cell)
+    return Placed(counted, cell)
+
+
+def _held(column: Expression, scale: Scale, least: int, most: int) -> Expression:
+    """The column with values outside moved to the ends, so that arithmetic cannot overflow."""
+    return between(
+        column,
+        scale.literal(least) if least > scale.least else None,
+        scale.literal(most) if most < scale.most else None,
+    )
+
+
+def _steps(value: Expression, axis: NumberAxis, scale: Scale, least: int, most: int) -> Expression:
+    """The cell of a value from ``least`` to ``most``: how many whole steps it lies above the start.
+
+    With start and step in units of which both are whole, only the whole units in a value matter.
+    """
+    start, width, unit = axis.whole_numbers
+    low, high = (math.floor(Fraction(end * unit, scale.unit)) for end in (least, most))
+    if scale.digits:
+        units = _floored(value, scale, unit, max(abs(least), abs(most)) // scale.unit)
+    elif max(abs(low), abs(high)) + abs(start) <= WIDEST:
+        units = value.cast("int64") * whole(unit) if unit > 1 else value.cast("int64")
+    elif (high - low) <= WIDEST:  # counted from the lowest value that matters
+        units = (value - scale.literal(least)).cast("int64") * whole(unit)
+        start, low, high = start - least * unit, 0, high - low
+    else:
+        units = None
+    if units is None or max(abs(low), abs(high)) + abs(start) > WIDEST:
+        raise AxisError(
+            f"The axis {axis.column!r} is wider than whole numbers of 64 bits, in the units of its step.",
+            "narrow its bounds, or make the step a rounder number.",
+        )
+    return quotient(plus(units, -start), width, high - start)
+
+
+def _floored(value: Expression, scale: Scale, unit: int, most: int) -> Expression:
+    """The whole units in a decimal that is at most so large, rounded down."""
+    if unit == 1:
+        return value.floor().cast("int64")
+    room = len(str(unit))
+    digits = len(str(most)) + room + scale.digits
+    if digits + room > MOST_DIGITS:
+        raise AxisError(
+            f"A decimal with {scale.digits} digits after the point cannot be multiplied exactly by {unit}.",
+            "choose a whole step, or cast the column to fewer digits.",
+        )
+    factor = ibis.literal(str(unit)).cast(dt.Decimal(room, 0))
+    return (value.cast(dt.Decimal(digits, scale.digits)) * factor).floor().cast("int64")
+
+
+def _unlimited(column: Expression, axis: NumberAxis | EdgeAxis) -> Placed:
+    """Decimals of any length, as PostgreSQL has them; these also know NaN and infinities."""
+    number = dt.Decimal(None, None)
+    present = column.notnull() & (column != ibis.literal("NaN").cast(number))
+    cuts = axis.cuts if isinstance(axis, EdgeAxis) else (axis.start, axis.stop, axis.step)
+    unit = math.lcm(*(cut.denominator for cut in cuts))
+    units = column * ibis.literal(str(unit)).cast(number) if unit > 1 else column
+
+    def at_least(bound: Fraction) -> Expression:
+        return units >= ibis.literal(str(int(bound * unit))).cast(number)
+
+    inside = at_least(axis.start) & ~at_least(axis.stop)
+    counted = present & inside if axis.outside == "drop" else present
+    if isinstance(axis, EdgeAxis):
+        leaves = [whole(cell) for cell in range(axis.size)]
+        return Placed(counted, searched(lambda i: at_least(axis.cuts[i]), leaves))
+    start, width = int(axis.start * unit), int(axis.step * unit)
+    most = start + axis.size * width - 1
+    if max(abs(start), abs(most)) > WIDEST:
+        raise AxisError(
+            f"The axis {axis.column!r} is wider than whole numbers of 64 bits, in the units of its step.",
+            "narrow its bounds, or make the step a rounder number.",
+        )
+    held = between(units, *(ibis.literal(str(end)).cast(number) for end in (start, most)))
+    return Placed(counted, quotient(plus(held.floor().cast("int64"), -start), width, most - start))
+
+
+def _cell(axis: NumberAxis, value: Fraction) -> int:
+    return math.floor((value - axis.start) / axis.step)
+
+
+# --- floats ---------------------------------------------------------------------------------------------------------
+
+
+def _floats(column: Expression, axis: NumberAxis | EdgeAxis, kind: np.dtype[np.floating]) -> Placed:
+    low, high = (_as(bound, kind) for bound in (axis.start, axis.stop))
+    present = column.notnull() & ~column.isnan()
+    inside = (column >= nearest(low, kind.name)) & (column < nearest(high, kind.name))
+    counted = present & inside if axis.outside == "drop" else present
+    if isinstance(axis, EdgeAxis):
+        cuts = [_as(cut, kind) for cut in axis.cuts]
+        if not np.isfinite(cuts).all() or any(a >= b for a, b in pairwise(cuts)):
+            raise _too_fine(axis, kind)
+        leaves = [whole(cell) for cell in range(axis.size)]
+        return Placed(counted, searched(lambda i: column >= nearest(cuts[i], kind.name), leaves))
+    largest = max(abs(low), abs(high))
+    if not np.isfinite(largest) or Fraction(float(np.spacing(largest))) * 3 > axis.step:
+        raise _too_fine(axis, kind)
+    last = np.nextafter(high, low)
+    value = ibis.greatest(ibis.least(column, nearest(last, kind.name)), nearest(low, kind.name))
+    return Placed(counted, _rounded(value, axis, kind))
+
+
+def _rounded(value: Expression, axis: NumberAxis, kind: np.dtype[np.floating]) -> Expression:
+    """The cell of a float inside the axis.
+
+    Where every border is a float, rounding down finds it. Elsewhere the nearest border is found by division, and the
+    cell begins there or ends there. That is right, because floats lie at most a third of a step apart: rounding moves
+    borders and start by a third together, and the quotient by another eighth, which is less than half a cell.
+    """
+    start, width, unit = axis.whole_numbers
+    most = max(abs(start), abs(start + axis.size * width))
+    wide = value.cast("float64") if kind == np.float32 else value
+    if most <= 2 ** (24 if kind == np.float32 else 53) and unit & (unit - 1) == 0:
+        scaled = wide * nearest(float(unit), "float64") if unit > 1 else wide
+        return quotient(plus(scaled.floor().cast("int64"), -start), width, axis.size * width)
+    common = math.gcd(start, width) if most >= 2**53 and unit == 1 else 1
+    if most // common >= 2**53 or unit >= 2**53 or common >= 2**53:
+        raise _too_fine(axis, kind)
+    shifted = (wide - nearest(float(axis.start - axis.step / 2), "float64")) / nearest(float(axis.step), "float64")
+    near = shifted.floor().cast("int64")
+    units = plus(near * whole(width // common) if width > common else near, start // common).cast("float64")
+    border = units * nearest(float(common), "float64") if common > 1 else units / nearest(float(unit), "float64")
+    return near - one_if(value < (border.cast(kind.name) if kind == np.float32 else border))
+
+
+def _as(bound: Fraction, kind: np.dtype[np.floating]) -> np.floating:
+    with np.errstate(over="ignore"):
+        return kind.type(float(bound))
+
+
+def _too_fine(axis: NumberAxis | EdgeAxis, kind: np.dtype[np.floating]) -> AxisError:
+    return AxisError(
+        f"The column {axis.column!r} holds {kind.name} numbers, which do not tell the cells between"
+        f" {shown(axis.start)} and {shown(axis.stop)} apart.",
+        "choose a coarser step, or cast the column to float64 or to a decimal type.",
+    )

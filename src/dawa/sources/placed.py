@@ -1,0 +1,87 @@
+"""Where a record falls: expressions that an engine evaluates for every row, exactly, and alike on every engine.
+
+Whole numbers stay whole. Ibis divides integers through floats, which is exact below 2^53; above that, one step of
+correction makes it so. A literal float is written as text and read by the engine, so that it is the nearest float.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ibis
+
+WIDEST = 2**63 - 1
+"""The largest whole number that every engine adds without overflow."""
+
+Expression = Any
+"""An Ibis value; the library is untyped."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One axis over one column.
+
+    Attributes:
+        counted: Whether a row has a cell.
+        cell: Its number, for rows that have one.
+    """
+
+    counted: Expression
+    cell: Expression
+
+
+def whole(value: int) -> Expression:
+    """A literal whole number."""
+    return ibis.literal(value, "int64")
+
+
+def plus(value: Expression, number: int) -> Expression:
+    """A sum, unless it changes nothing."""
+    return value + whole(number) if number else value
+
+
+def nearest(value: object, kind: str) -> Expression:
+    """A literal float: the one of its kind that is nearest to what is written."""
+    return ibis.literal(str(value)).cast(kind)
+
+
+def one_if(condition: Expression) -> Expression:
+    """1 or 0."""
+    return ibis.ifelse(condition, whole(1), whole(0))
+
+
+def between(value: Expression, least: Expression | None, most: Expression | None) -> Expression:
+    """The value, moved to the nearer end if it lies outside; None is no end.
+
+    A case is cheaper than the functions LEAST and GREATEST, except for floats.
+    """
+    if least is None:
+        return value if most is None else ibis.ifelse(value > most, most, value)
+    if most is None:
+        return ibis.ifelse(value < least, least, value)
+    inside = (value >= least) & (value <= most)
+    return ibis.ifelse(inside, value, ibis.ifelse(value < least, least, most))
+
+
+def quotient(numerator: Expression, denominator: int, most: int) -> Expression:
+    """A whole number that is not negative divided by another, rounded down; ``most`` is the largest numerator."""
+    if denominator == 1:
+        return numerator
+    found = (numerator // whole(denominator)).cast("int64")
+    if most < 2**53:
+        return found
+    found = ibis.least(found, whole(most // denominator))  # lest the product overflow
+    rest = numerator - found * whole(denominator)
+    return found + one_if(rest >= whole(denominator)) - one_if(rest < whole(0))
+
+
+def searched(at_least: Callable[[int], Expression], leaves: Sequence[Expression]) -> Expression:
+    """The leaf of the last border that a value reaches: ``at_least(i)`` says whether it reaches border ``i``."""
+
+    def among(first: int, last: int) -> Expression:
+        if first == last:
+            return leaves[first]
+        middle = (first + last + 1) // 2
+        return ibis.ifelse(at_least(middle), among(middle, last), among(first, middle - 1))
+
+    return among(0, len(leaves) - 1)

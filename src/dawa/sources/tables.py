@@ -1,0 +1,132 @@
+"""Whatever people hand over as a table, opened for as long as it takes to count it.
+
+Tables without an engine of their own are read by an embedded DuckDB.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+from dawa.axis import Axis
+from dawa.errors import SourceError
+
+HINT = (
+    "pass a path to a CSV, Parquet or Arrow file, a pandas, Polars or Arrow table, a dict of arrays, a Spark data"
+    " frame, an Ibis table, or 'postgresql://user@server/database#table'."
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table in its engine.
+
+    Attributes:
+        table: The table, as Ibis knows it.
+        engine: The engine's name.
+        aware: Columns of times with a time zone.
+        fetch: Runs an expression and returns its few rows as an Arrow table.
+    """
+
+    table: Any
+    engine: str
+    aware: frozenset[str]
+    fetch: Callable[[Any], Any] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that lives in a database or in Spark, by name.
+
+    Attributes:
+        place: The database's address, or a Spark session.
+        name: The table's name.
+        schema: The schema that it lives in; None stands for the usual one.
+    """
+
+    place: Any = field(repr=False)  # it may hold a password
+    name: str
+    schema: str | None = None
+
+
+def table(place: Any, name: str | None = None, schema: str | None = None) -> Table:  # noqa: ANN401  an address or a session
+    """A table of a PostgreSQL server or of a Spark session.
+
+    Args:
+        place: The server's address, ``postgresql://user:password@server/database``, or a Spark session.
+        name: The table's name, as it is: no quotes needed. None takes it from the address, after ``#``.
+        schema: The schema that it lives in; None stands for the usual one.
+
+    >>> table("postgresql://reader@server/hr", "people")
+    Table(name='people', schema=None)
+    """
+    if name is None and isinstance(place, str):
+        return _addressed(place)
+    if not isinstance(name, str) or not name or not (schema is None or (isinstance(schema, str) and schema)):
+        raise SourceError(f"{name!r} is no name of a table.", "pass the table's name, and its schema apart.")
+    return Table(place, name, schema)
+
+
+@contextmanager
+def opened(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401  whatever people hand over
+    """Open a table, and close what was opened for it.
+
+    Raises:
+        SourceError: If this is no table, or it cannot be opened.
+    """
+    if isinstance(table, str) and _is_address(table):
+        table = _addressed(table)
+    with _opener(table)(table, axes, unit) as source:
+        yield source
+
+
+def _opener(table: Any) -> Callable[..., Any]:  # noqa: ANN401
+    """The module that knows this kind of table, loaded now."""
+    library = type(table).__module__.partition(".")[0]
+    if isinstance(table, Table):
+        library = "postgres" if isinstance(table.place, str) else type(table.place).__module__.partition(".")[0]
+    if library == "postgres":
+        from dawa.sources import postgres  # noqa: PLC0415  needs a driver that is optional
+
+        return postgres.opened
+    if library == "pyspark":
+        from dawa.sources import spark  # noqa: PLC0415  likewise
+
+        return spark.opened
+    if library == "ibis":
+        from dawa.sources import engines  # noqa: PLC0415
+
+        return engines.opened
+    if isinstance(table, (str, PathLike)):
+        from dawa.sources import files  # noqa: PLC0415
+
+        return files.opened
+    if library in {"pandas", "polars", "pyarrow"} or isinstance(table, Mapping):
+        from dawa.sources import frames  # noqa: PLC0415
+
+        return frames.opened
+    raise SourceError(f"A {type(table).__name__} is no table.", HINT)
+
+
+def _is_address(text: str) -> bool:
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
+
+
+def _addressed(address: str) -> Table:
+    """The table that an address names after ``#``, with its schema before a dot."""
+    from urllib.parse import unquote  # noqa: PLC0415  only addresses need it
+
+    place, _, fragment = address.partition("#")
+    if not place.startswith(("postgres://", "postgresql://", "postgresql+psycopg://")):
+        scheme = place.partition(":")[0]
+        raise SourceError(f"dawa does not read from {scheme}:// addresses itself.", f"connect with Ibis, or {HINT}")
+    first, dot, rest = fragment.partition(".")
+    schema, name = (unquote(first), unquote(rest)) if dot else (None, unquote(first))
+    if not name or schema == "":
+        raise SourceError(
+            "The address names no table.",
+            "append it: postgresql://user@server/database#table, or …#schema.table.",
+        )
+    return Table(place, name, schema)

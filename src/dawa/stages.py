@@ -1,0 +1,35 @@
+"""Long work says which stage it has reached, to whoever listens: a word, and never a number.
+
+How long a stage takes depends on the data all the same, so this is for the person who runs the release, and not for
+publication.
+
+>>> with heard(print):
+...     reached("Reading")
+Reading
+>>> reached("Measuring")
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Listener = Callable[[str], object]
+
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+def reached(stage: str) -> None:
+    """Tell the listener, if there is one."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(stage)
+
+
+@contextmanager
+def heard(listener: Listener) -> Iterator[None]:
+    """Tell this listener what is reached inside the block."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)

@@ -1,0 +1,503 @@
+"""Tables become counts inside the engine: every kind of table, every kind of column, against counting by hand."""
+
+import math
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from binning import expected, found
+from dawa import Axis, Counts, sources
+from dawa.errors import AxisError, OptionError, SourceError
+from dawa.sources import engines
+from nasty import HOSTILE
+from test_axis import axes as number_axes
+from test_axis import edged
+from test_axis_dates import axes as date_axes
+
+ENGINE = settings(max_examples=40, deadline=None)
+INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
+X = Axis("x", 0, 10)
+
+
+# --- columns of numbers, against the twin ---------------------------------------------------------------------------
+
+
+@ENGINE
+@given(number_axes() | edged(), st.sampled_from(INTEGERS), st.data())
+def test_integers(axis, kind, data):
+    limits = np.iinfo(kind)
+    near = st.integers(max(limits.min, -500), min(limits.max, 500))
+    values = data.draw(st.lists(near | st.integers(limits.min, limits.max), max_size=30))
+    assert found({"x": np.array(values, kind)}, axis) == expected((axis,), values)
+
+
+@ENGINE
+@given(number_axes() | edged(), st.sampled_from([np.float32, np.float64]), st.data())
+def test_floats(axis, kind, data):
+    near = st.floats(-500, 500, width=32 if kind is np.float32 else 64)
+    anything = st.floats(width=32 if kind is np.float32 else 64)
+    borders = [kind(float(axis.start)), kind(float(axis.stop)), np.nextafter(kind(float(axis.stop)), kind(-np.inf))]
+    values = data.draw(st.lists(near | anything | st.sampled_from(borders), max_size=30))
+    values = [kind(value) for value in values]
+    assert found({"x": np.array(values, kind)}, axis) == expected((axis,), values)
+
+
+@ENGINE
+@given(number_axes() | edged(), st.integers(0, 12), st.data())
+def test_decimals(axis, digits, data):
+    most = 10 ** (digits + 6) - 1
+    drawn = data.draw(st.lists(st.integers(-most, most) | st.integers(-1000, 1000), max_size=30))
+    values = [Decimal(number).scaleb(-digits) for number in drawn]
+    column = pa.array(values, pa.decimal128(digits + 6, digits))
+    assert found({"x": column}, axis) == expected((axis,), values)
+
+
+@pytest.mark.parametrize("outside", ["clip", "drop"])
+@pytest.mark.parametrize(
+    ("start", "step", "kind"),
+    [
+        (2**60, 1, np.int64),
+        (1_700_000_000_000_000_000, 1000, np.int64),
+        (-(2**63), 3, np.int64),
+        (-(2**63) - 45, 3, np.int64),
+        (2**63 - 31, 1, np.uint64),
+        (2**64 - 31, 1, np.uint64),
+        (2**64 - 31, 3, np.uint64),
+        (100, 1, np.int8),
+        (-5, 1, np.uint8),
+        (-500, 1, np.uint8),
+        (500, 1, np.uint8),
+        (-(2**62), 2**58, np.int64),
+        (0, 2**58, np.uint64),
+    ],
+)
+def test_integers_beyond_the_precision_of_floats(start, step, kind, outside):
+    """Nanoseconds since 1970 have 19 digits; floats have 16."""
+    axis = Axis("x", start, start + 30 * step, step, outside)
+    limits = np.iinfo(kind)
+    near = [start + 30 * step * i // 60 + j for i in range(-5, 70) for j in (-1, 0, 1)]
+    values = [v for v in [*near, limits.min, limits.max] if limits.min <= v <= limits.max]
+    assert found({"x": np.array(values, kind)}, axis) == expected((axis,), values)
+
+
+def test_an_axis_wider_than_64_bits_is_refused():
+    for axis in (Axis("x", -(2**63), 2**63, 2**20), Axis("x", -(2**70), 2**70, 2**30)):
+        with pytest.raises(AxisError, match="64 bits"):
+            found({"x": [1]}, axis)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("start", "step", "size"),
+    [(0, "0.1", 1000), ("-1.7", "0.1", 500), (0, "0.01", 5000), ("0.05", "1/3", 300), (-3, "0.25", 99), (0, 1, 50)],
+)
+def test_a_float_on_a_border_belongs_to_the_cell_that_begins_there(start, step, size, kind):
+    axis = Axis("x", start, Fraction(start) + size * Fraction(step), step)
+    borders = np.array([float(axis.start + i * axis.step) for i in range(size + 1)])
+    np.testing.assert_array_equal(axis.value(np.arange(size + 1)), borders)
+    on = borders[:-1].astype(kind)
+    assert found({"x": on}, axis) == dict.fromkeys(range(size), 1)
+    assert found({"x": np.nextafter(on[1:], kind(-np.inf))}, axis) == dict.fromkeys(range(size - 1), 1)
+
+
+def test_floats_on_the_finest_axis_that_they_tell_apart():
+    """A third of a step between two floats is the limit that the proof in the code needs."""
+    start, step = 2.0**52, Fraction(3)
+    axis = Axis("x", int(start) + Fraction(1, 7), int(start) + Fraction(1, 7) + 300, step)
+    values = start + np.arange(-5, 310, dtype=np.float64)
+    with pytest.raises(AxisError, match="do not tell the cells"):
+        found({"x": values}, axis)
+    axis = Axis("x", int(start) + Fraction(1, 2), int(start) + Fraction(1, 2) + 300, step)
+    with pytest.raises(AxisError, match="do not tell the cells"):
+        found({"x": values}, axis)
+    axis = Axis("x", 2**52 // 10, 2**52 // 10 + 300, "0.3")
+    values = float(2**52 // 10) + np.arange(-100, 3100) / 10
+    assert found({"x": values}, axis) == expected((axis,), values.tolist())
+    axis = Axis("x", 2**60, 2**60 + 2**20, 2**10)
+    values = 2.0**60 + np.arange(-(2**11), 2**20 + 2**11, 2**8).astype(np.float64)
+    assert found({"x": values}, axis) == expected((axis,), values.tolist())
+
+
+@pytest.mark.parametrize(
+    ("axis", "kind"),
+    [
+        (Axis("x", 2**52, 2**52 + 3, "0.25"), np.float64),
+        (Axis("x", 0, 1000, "0.0001"), np.float32),
+        (Axis("x", 0, 10**40, 10**30), np.float32),
+        (Axis.edges("x", [0, "1e-60", "1e-59"]), np.float32),
+        (Axis.edges("x", [1, "1.00000000000000000001"]), np.float64),
+    ],
+)
+def test_cells_that_floats_do_not_tell_apart_are_refused(axis, kind):
+    with pytest.raises(AxisError, match="coarser step"):
+        found({"x": np.array([1], kind)}, axis)
+
+
+# --- dates, categories, several axes --------------------------------------------------------------------------------
+
+
+@ENGINE
+@given(date_axes(), st.data())
+def test_times(axis, data):
+    spread = (axis.stop - axis.start) // timedelta(microseconds=1)
+    offsets = st.integers(-spread, 2 * spread).map(lambda part: axis.start + timedelta(microseconds=part))
+    values = data.draw(st.lists(offsets | st.none() | st.just(axis.start) | st.just(axis.stop), max_size=20))
+    zone = "Europe/Berlin" if axis.zone else None
+    values = [value.astimezone(UTC) if value and axis.zone else value for value in values]
+    column = pa.array(values, pa.timestamp("us", zone))
+    assert found({"x": column}, axis) == expected((axis,), values)
+
+
+@ENGINE
+@given(date_axes(), st.data())
+def test_dates(axis, data):
+    if axis.zone is not None:
+        return
+    days = st.dates(axis.start.date() - timedelta(days=9), axis.stop.date() + timedelta(days=9))
+    values = data.draw(st.lists(days | st.dates() | st.none(), max_size=20))
+    assert found({"x": pa.array(values, pa.date32())}, axis) == expected((axis,), values)
+
+
+@pytest.mark.parametrize("unit", ["D", "h", "m", "s", "ms", "us", "ns"])
+def test_times_of_every_unit(unit):
+    """Nanoseconds are cut off, not rounded, before 1970 too."""
+    axis = Axis.dates("x", "1969-12-31", "1970-01-02", "12 hours", outside="drop")
+    values = np.array([-49, -2, -1, 0, 1, 25, 47, 10**6], f"M8[{unit}]")
+    values = np.concatenate((values, np.array(["1969-12-31T12:00", "1970-01-01T11:59:59"], f"M8[{unit}]")))
+    assert found({"x": values}, axis) == expected((axis,), values.tolist() if unit != "ns" else list(values))
+
+
+def test_nanoseconds_at_the_ends_of_their_line():
+    values = np.array([-(2**63) + 10**9, 2**63 - 10**9, -1, 999, 1000, 0], "M8[ns]")
+    for axis in (
+        Axis.dates("x", "1600-01-01", "2300-01-01", "1 day"),
+        Axis.dates("x", "1969-12-31 23:59:59.999990", "1970-01-01 00:00:00.000010", "1us", None, "drop"),
+    ):
+        assert found({"x": values}, axis) == expected((axis,), list(values))
+
+
+def test_categories_of_every_type():
+    assert found({"x": ["A", "c", None, "B", "A"]}, Axis.ordered("x", ["A", "B"])) == {0: 2, 1: 1}
+    assert found({"x": [3, 1, None, 2, 1]}, Axis.ordered("x", [1, 3])) == {0: 2, 1: 1}
+    assert found({"x": [3, 1, None, 2, 1]}, Axis.ordered("x", ["1", "3"])) == {0: 2, 1: 1}
+    assert found({"x": [3.0, 1, math.nan, 2.5, 1]}, Axis.ordered("x", [1, 3])) == {0: 2, 1: 1}
+    assert found({"x": [True, None, False, True]}, Axis.ordered("x", [True, False])) == {0: 2, 1: 1}
+    assert found({"x": [True, None, False, True]}, Axis.ordered("x", ["false", "true"])) == {0: 1, 1: 2}
+    frame = pd.DataFrame({"x": pd.Categorical(["A", "B", None, "A"])})
+    assert found(frame, Axis.ordered("x", ["A", "B"])) == {0: 2, 1: 1}
+
+
+@ENGINE
+@given(st.lists(st.tuples(st.integers(-3, 12), st.sampled_from(["A", "B", "?"]), st.floats(-2, 2)), max_size=30))
+def test_several_axes_are_numbered_row_by_row(rows):
+    axes = (Axis("a", 0, 9, 3), Axis.ordered("b", ["B", "A"]), Axis("c", -1, 1, "0.5", "drop"))
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], []]
+    table = {"a": np.array(columns[0], np.int64), "b": pa.array(columns[1], pa.string()), "c": np.array(columns[2])}
+    assert found(table, *axes) == expected(axes, *columns)
+
+
+def test_counts_of_a_huge_domain_are_sparse():
+    axes = tuple(Axis(name, 0, 2**31) for name in "ab")
+    counts = sources.counted({"a": [0, 2**31 - 1, 5], "b": [0, 2**31 - 1, 6]}, axes)
+    assert isinstance(counts, Counts)
+    assert counts.size == 2**62
+    assert counts.exposed.counts.tolist() == [1, 1, 1]
+
+
+def test_columns_without_rows():
+    assert found({"x": np.array([], np.int64)}, X) == {}
+    assert found({"x": pa.array([None, None], pa.float64())}, X) == {}
+    assert found({"x": [7]}, X) == {7: 1}
+    for axis in (X, Axis.dates("x", "2013-01-01", "2014-01-01"), Axis.ordered("x", ["A"])):
+        assert found({"x": []}, axis) == found({"x": [None]}, axis) == {}
+    assert found({"x": [1, 2], "who": [None, None]}, X, unit="who") == {}
+    assert sources.counted({"x": np.array([], np.int64)}, (X,)).exposed.cells.tolist() == []
+
+
+# --- tables of every kind -------------------------------------------------------------------------------------------
+
+PEOPLE = {"x": [1, 2, 2, None, 50], "name": ["a", "b", None, "d", "e"], HOSTILE: [9, 9, 1, 1, None]}
+COUNTED = {1: 1, 2: 2, 9: 1}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The same people in files of every format."""
+    place, arrow = tmp_path_factory.mktemp("people [1]"), pa.table(PEOPLE)
+    pyarrow.parquet.write_table(arrow, place / "people.parquet")
+    (place / "parts").mkdir()
+    for part in range(2):
+        pyarrow.parquet.write_table(arrow.slice(part * 3, 3), place / "parts" / f"part-{part}.parquet")
+    pyarrow.feather.write_feather(arrow, place / "people.feather")
+    with pa.ipc.new_file(place / "people.arrow", arrow.schema) as file:
+        file.write_table(arrow)
+    frame = arrow.to_pandas()
+    frame.to_csv(place / "people.csv", index=False)
+    frame.to_csv(place / "people.tsv", index=False, sep="\t")
+    frame.to_csv(place / "people.csv.gz", index=False)
+    (place / "empty").mkdir()
+    (place / "broken.parquet").write_text("no Parquet 4711")
+    (place / "broken.arrow").write_text("no Arrow 4711")
+    (place / "people.xlsx").write_text("x")
+    return place
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "people.parquet", "parts", "parts/*.parquet", "people.feather", "people.arrow", "people.csv", "people.tsv",
+        "people.csv.gz",
+    ],
+)  # fmt: skip
+def test_files(folder, name):
+    path = folder / name
+    if "*" not in name:
+        assert found(path, X) == COUNTED
+        assert found(path, Axis(HOSTILE, 0, 10)) == {1: 2, 9: 2}
+        assert found(path, X, Axis.ordered("name", ["a", "b", "e"])) == {3: 1, 7: 1, 29: 1}
+        assert found(path, X, unit="name", max_rows_per_unit=1) == {1: 1, 2: 1, 9: 1}
+    else:
+        assert found(str(path).replace("[1]", "[[]1]"), X) == COUNTED
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: PEOPLE,
+        lambda: {name: np.array(values, object) for name, values in PEOPLE.items()},
+        lambda: {"x": pd.Series(PEOPLE["x"]), "name": pl.Series(PEOPLE["name"]), HOSTILE: pa.array(PEOPLE[HOSTILE])},
+        lambda: pa.table(PEOPLE),
+        lambda: pa.table(PEOPLE).to_batches()[0],
+        lambda: pd.DataFrame(PEOPLE),
+        lambda: pd.DataFrame(PEOPLE).convert_dtypes(),
+        lambda: pl.DataFrame(PEOPLE),
+        lambda: pl.DataFrame(PEOPLE).lazy(),
+        lambda: ibis.memtable(pa.table(PEOPLE)),
+        lambda: ibis.memtable(pa.table(PEOPLE)).filter(ibis._.x > 0),
+    ],
+)
+def test_tables_in_memory(make):
+    assert found(make(), X) == COUNTED
+    assert found(make(), Axis(HOSTILE, 5, 10)) in ({0: 2, 4: 2}, {0: 1, 4: 2})
+    assert found(make(), X, unit="name", max_rows_per_unit=1) == {1: 1, 2: 1, 9: 1}
+
+
+def test_tables_of_ibis():
+    backend = ibis.duckdb.connect()
+    with engines.quietly():
+        table = backend.create_table("people", pa.table(PEOPLE))
+    assert found(table, X) == COUNTED
+    assert found(table.filter(table.x < 2), X) == {1: 1}
+    backend.disconnect()
+    with pytest.raises(SourceError, match="has no engine"):
+        found(ibis.table({"x": "int64"}, name="people"), X)
+
+
+def test_a_csv_file_with_words_for_missing_values(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text(
+        "x,when,unit\n1,2013-01-01 00:00,7\nNA,2013-01-02 05:00,8\n2.5,,9\nnan,NA,\n1e3,2013-01-01 00:30,7\n"
+    )
+    assert found(path, X) == {1: 1, 2: 1, 9: 1}
+    assert found(path, Axis.dates("when", "2013-01-01", "2013-01-03", "1h")) == {0: 2, 29: 1}
+    assert found(path, X, unit="unit") in ({1: 1, 2: 1}, {9: 1, 2: 1})
+
+
+def test_a_csv_file_that_changes_its_mind(tmp_path):
+    """A late word in a column of numbers is a missing value: an error would tell of it."""
+    path = tmp_path / "x.csv"
+    path.write_text("x,y\n" + "5,1\n" * 50_000 + "late4711,1\n" + "7.5,1\n")
+    assert found(path, X) == {5: 50_000, 7: 1}
+    path.write_text("x,when\n" + "5,2013-01-01\n" * 50_000 + "5,late4711\n")
+    with pytest.raises(SourceError, match="could not be counted by duckdb") as caught:
+        sources.counted(path, (Axis.dates("when", "2013-01-01", "2014-01-01"),))
+    assert "4711" not in str(caught.value)
+
+
+def test_a_csv_file_without_rows(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("x,y\n")
+    assert found(path, X) == {}
+    path.write_text("x,y\n,1\n,2\n")
+    assert found(path, X) == {}
+    path.write_text("x,y\n18446744073709551615,1\n0,2\n")
+    assert found(path, Axis("x", 2**64 - 3, 2**64)) == {0: 1, 2: 1}
+
+
+# --- PostgreSQL's own -----------------------------------------------------------------------------------------------
+
+
+def test_postgres_by_address(postgres):
+    import psycopg  # noqa: PLC0415  only here
+
+    with psycopg.connect(postgres) as connection:
+        connection.execute("drop table if exists oddities")
+        connection.execute(
+            "create table oddities as select * from (values"
+            " (1, 'NaN'::numeric, 'infinity'::timestamp, 'infinity'::date, 'infinity'::timestamptz),"
+            " (2, 'Infinity', '-infinity', '-infinity', '-infinity'), "
+            " (3, '-Infinity', '2013-01-01', '2013-01-02', null))"
+            " v(x, n, t, d, z)"
+        )
+    base, _, query = postgres.partition("?")
+    address = f"{base}?{query}#oddities"
+    assert found(address, X) == found(f"{address.replace('#', '#public.')}", X) == {1: 1, 2: 1, 3: 1}
+    assert found(address.replace("postgresql://", "postgres://"), X) == {1: 1, 2: 1, 3: 1}
+    assert found(address, Axis("n", 0, 5)) == {0: 1, 4: 1}
+    assert found(address, Axis("n", 0, 5, outside="drop")) == {}
+    for column, zone in (("t", None), ("d", None), ("z", "UTC")):
+        axis = Axis.dates(column, "2013-01-01", "2013-02-01", zone=zone)
+        assert set(found(address, axis)) == {0, 30} | ({1} if column == "d" else set())
+    assert found(sources.table(postgres, "oddities"), X) == {1: 1, 2: 1, 3: 1}
+    with pytest.raises(SourceError, match="no table 'nobody'") as caught:
+        found(sources.table(postgres, "nobody"), X)
+    assert "oddities" in caught.value.hint
+    with pytest.raises(SourceError, match="in the schema 'nowhere'"):
+        found(sources.table(postgres, "oddities", "nowhere"), X)
+    with pytest.raises(SourceError, match="does not let this user"):
+        found(sources.table(postgres.replace("/postgres?", "/nobody?"), "oddities"), X)
+    with pytest.raises(AxisError, match="name one of its columns in the axis: x, n, t, d, z"):
+        found(address, Axis("y", 0, 1))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://me:s3cret@127.0.0.1:1/db#people",
+        "postgresql://me:s3cret@127.0.0.1:1/db",
+        "postgresql://me:s3cret@[broken/db#people",
+        "postgres://me:s3cret@127.0.0.1:notaport/db#people",
+        "mysql://me:s3cret@127.0.0.1/db#people",
+        "postgresql://me:s3cret@127.0.0.1:1/db#.people",
+    ],
+)
+def test_no_error_tells_a_password(address):
+    with pytest.raises(SourceError, match="Hint:") as caught:
+        found(address, X)
+    shown = f"{caught.value} {caught.value.__cause__} {sources.table(address, 'people')!r}"
+    assert "s3cret" not in shown
+
+
+# --- what is no table, or does not fit ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("nothing.csv", "There is no file"),
+        ("*.nothing", "There is no file"),
+        ("empty", "holds no Parquet file"),
+        ("people.xlsx", "no ending that names its format"),
+        ("broken.parquet", "could not be read as Parquet"),
+        ("broken.arrow", "could not be read as Arrow"),
+    ],
+)
+def test_files_that_are_none(folder, name, says):
+    with pytest.raises(SourceError, match=says) as caught:
+        found(folder / name, X)
+    assert "4711" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [None, 5, [1, 2], np.zeros((3, 2)), ibis.memtable(pa.table(PEOPLE)).x, pa.array([1]), {"x": [[1, 2]]}, {"x": 5},
+     {"x": ["a", 1]}, {"x": [2**70]}, {"x": np.zeros((2, 2))}, {"x": [1], "name": [1, 2]}, b"people.csv"],
+    ids=lambda table: type(table).__name__,
+)  # fmt: skip
+def test_what_is_no_table_is_refused(table):
+    with pytest.raises((SourceError, AxisError), match="Hint:") as caught:
+        found(table, X, unit="name" if isinstance(table, dict) and "name" in table else None)
+    assert "Traceback" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("axis", "says"),
+    [
+        (Axis("y", 0, 1), "no column 'y'"),
+        (Axis("text", 0, 1), "holds text, but the axis counts numbers"),
+        (Axis("flag", 0, 1), "holds true and false"),
+        (Axis("when", 0, 1), "times without a time zone, but the axis counts numbers"),
+        (Axis("half", 0, 1), "float16"),
+        (Axis("list", 0, 1), "array<int64>"),
+        (Axis.edges("text", [0, 1]), "holds text"),
+        (Axis.dates("x", "2013-01-01", "2014-01-01"), "but the axis counts dates or times"),
+        (Axis.dates("aware", "2013-01-01", "2014-01-01"), "with a time zone, but the axis has no time zone"),
+        (Axis.dates("when", "2013-01-01", "2014-01-01", zone="UTC"), "but the axis has the time zone UTC"),
+        (Axis.ordered("x", [True, False]), "the axis lists booleans"),
+        (Axis.ordered("text", [1, 2]), "holds text, but the axis lists integers"),
+        (Axis.ordered("when", ["A"]), "but the axis lists text"),
+        (Axis.dates("when", "0100-01-01", "1900-01-01", "1 month"), "change their length more than"),
+    ],
+)  # fmt: skip
+def test_columns_that_do_not_fit_their_axis_are_refused(axis, says):
+    stamp = datetime(2013, 1, 1, tzinfo=UTC)
+    table = pa.table(
+        {
+            "x": [1],
+            "text": ["secret4711"],
+            "flag": [True],
+            "when": pa.array([stamp.replace(tzinfo=None)]),
+            "aware": pa.array([stamp], pa.timestamp("us", "UTC")),
+            "half": pa.array(np.array([1], np.float16)),
+            "list": [[1]],
+        }
+    )
+    with pytest.raises(AxisError, match=says) as caught:
+        found(table, axis)
+    assert "4711" not in str(caught.value)
+
+
+def test_a_missing_column_is_answered_with_those_there_are():
+    with pytest.raises(AxisError, match="no column 'age'") as caught:
+        found({"years": [1], HOSTILE: [2]}, Axis("age", 0, 1))
+    assert "years" in caught.value.hint
+    with pytest.raises(AxisError, match="no column 'person'") as caught:
+        found({"x": [1]}, X, unit="person")
+    assert "unit=" in caught.value.hint
+
+
+def test_names_in_an_address():
+    assert sources.table("postgresql://h/db", "a.b c", "s") == sources.Table("postgresql://h/db", "a.b c", "s")
+    assert sources.table("postgresql://h/db#s.a%2Eb%20c") == sources.Table("postgresql://h/db", "a.b c", "s")
+    for name in ("", 5, None):
+        with pytest.raises(SourceError, match="Hint:"):
+            sources.table("postgresql://h/db", name)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"max_rows_per_unit": 2}, {"unit": "p", "max_rows_per_unit": 0}, {"unit": "p", "max_rows_per_unit": 1.5},
+     {"unit": "p", "max_rows_per_unit": True}, {"unit": "p", "max_rows_per_unit": None}, {"unit": 5}],
+)  # fmt: skip
+def test_what_is_no_unit_is_refused(wrong):
+    with pytest.raises(OptionError, match="Hint:"):
+        found({"x": [1], "p": [1]}, X, **wrong)
+
+
+def test_the_embedded_engine_prints_nothing_and_spills_into_its_own_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with engines.embedded() as backend:
+        settings = "select current_setting('enable_progress_bar'), current_setting('temp_directory')"
+        bar, folder = backend.con.execute(settings).fetchall()[0]
+    assert bar is False
+    assert folder.startswith(str(tmp_path))
+
+
+def test_nothing_is_left_behind(folder, monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.chdir(tmp_path)
+    sources.counted(folder / "people.csv", (X,))
+    assert list(Path(tmp_path).iterdir()) == []
