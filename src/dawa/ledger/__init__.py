@@ -1,0 +1,25 @@
+"""A book of what was spent on each dataset, which cannot be overspent.
+
+A dataset has a cap. A release reserves its epsilon in one transaction before any data is read and finalises it
+afterwards; what crashes in between stays spent. Entries are only ever added. ``ledger.md`` has the argument that what
+was spent is never under-counted.
+
+>>> import tempfile
+>>> from dawa import ledger
+>>> folder = tempfile.TemporaryDirectory()
+>>> book = ledger.opened(f"{folder.name}/ledger.db")
+>>> book.create("hr", cap=2).left
+Fraction(2, 1)
+>>> reservation = book.reserve("hr", 0.1, what={"columns": ["age"]}, mechanism="dawa")
+>>> book.account("hr").left
+Fraction(19, 10)
+>>> reservation.finalise("a-release").number
+3
+>>> folder.cleanup()
+"""
+
+from dawa.ledger.accounts import Account, Summary
+from dawa.ledger.book import Ledger, Reservation, opened
+from dawa.ledger.entries import Entry
+
+__all__ = ["Account", "Entry", "Ledger", "Reservation", "Summary", "opened"]

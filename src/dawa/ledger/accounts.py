@@ -1,0 +1,111 @@
+"""What is left of each dataset's cap: sums over the entries, in exact fractions, and nothing else."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from dawa.budget import shown
+from dawa.ledger.entries import CREATE, FINALISE, RAISE, RESERVE, Entry
+
+
+@dataclass(frozen=True)
+class Account:
+    """The state of one dataset's budget.
+
+    Attributes:
+        dataset: Its name.
+        cap: All that may ever be spent on it.
+        spent: All that was reserved so far, whether or not a release came of it.
+        reserved: The part of ``spent`` of which no release is known: work that is under way, or that crashed.
+    """
+
+    dataset: str
+    cap: Fraction
+    spent: Fraction = Fraction(0)
+    reserved: Fraction = Fraction(0)
+
+    def __str__(self) -> str:
+        return f"'{self.dataset}' has {shown(self.left)} left of its cap of {shown(self.cap)}"
+
+    @property
+    def left(self) -> Fraction:
+        """What may still be spent."""
+        return self.cap - self.spent
+
+    def to_json(self) -> dict[str, str]:
+        """Plain values; exact numbers as fractions in strings."""
+        return {
+            "dataset": self.dataset,
+            "cap": str(self.cap),
+            "spent": str(self.spent),
+            "reserved": str(self.reserved),
+            "left": str(self.left),
+        }
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The state of a ledger.
+
+    Attributes:
+        accounts: One for each dataset, in the order in which they were opened.
+        pending: Reservations of which no release is known.
+        entries: How many entries the ledger has.
+        head: The hash of the last one. Who notes it can tell later whether anything before it was changed.
+        broken: The number from which on the entries do not follow from each other, because somebody edited them; None
+            in a ledger that is whole.
+    """
+
+    accounts: tuple[Account, ...]
+    pending: tuple[Entry, ...]
+    entries: int
+    head: str
+    broken: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; exact numbers as fractions in strings."""
+        return {
+            "accounts": [account.to_json() for account in self.accounts],
+            "pending": [entry.to_json() for entry in self.pending],
+            "entries": self.entries,
+            "head": self.head,
+            "broken": self.broken,
+        }
+
+
+def accounts(entries: Iterable[Entry]) -> dict[str, Account]:
+    """The accounts that these entries, in their order, amount to."""
+    found: dict[str, Account] = {}
+    reserved: dict[int, Fraction] = {}
+    for entry in entries:
+        if entry.kind == CREATE:
+            found[entry.dataset] = Account(entry.dataset, _given(entry.cap))
+            continue
+        account = found[entry.dataset]
+        if entry.kind == RAISE:
+            account = replace(account, cap=_given(entry.cap))
+        elif entry.kind == RESERVE:
+            epsilon = reserved[entry.number] = _given(entry.epsilon)
+            account = replace(account, spent=account.spent + epsilon, reserved=account.reserved + epsilon)
+        elif entry.kind == FINALISE:
+            account = replace(account, reserved=account.reserved - reserved.pop(entry.reservation or 0))
+        found[entry.dataset] = account
+    return found
+
+
+def pending(entries: Iterable[Entry]) -> list[Entry]:
+    """Reservations of which no release is known."""
+    found: dict[int | None, Entry] = {}
+    for entry in entries:
+        if entry.kind == RESERVE:
+            found[entry.number] = entry
+        elif entry.kind == FINALISE:
+            found.pop(entry.reservation, None)
+    return list(found.values())
+
+
+def _given(number: Fraction | None) -> Fraction:
+    if number is None:
+        raise ValueError("an entry without its number")
+    return number

@@ -1,0 +1,339 @@
+"""The ledger as its users know it: open an account, reserve before data is read, name the release afterwards.
+
+Every operation that writes is a decision over all entries before it, taken and booked in one transaction. ``ledger.md``
+has the argument.
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from dawa import budget
+from dawa.budget import shown
+from dawa.errors import BudgetError, ExhaustedError, LedgerError
+from dawa.ledger import lines, store
+from dawa.ledger.accounts import Account, Summary, accounts, pending
+from dawa.ledger.entries import CREATE, FILE, FINALISE, RAISE, RESERVE, START, Entry, canonical
+from dawa.ledger.postgres import PostgresDatabase
+from dawa.ledger.sqlite import SqliteFile
+
+FINEST = 10**100
+"""The largest denominator that a number may have."""
+
+FINEST_SUM = FINEST**10
+"""The largest that a sum may have: far beyond, Python would refuse to print it."""
+
+
+def opened(ledger: "str | PathLike[str] | Ledger") -> "Ledger":
+    """The ledger at a path or an address. Nothing is read or made yet.
+
+    Args:
+        ledger: The path of a SQLite file, a ``postgresql://`` address, or a ledger that is open already.
+
+    Raises:
+        LedgerError: If this cannot be where a ledger is.
+    """
+    if isinstance(ledger, Ledger):
+        return ledger
+    if isinstance(ledger, PathLike):
+        return Ledger(SqliteFile.at(Path(ledger)))
+    if not isinstance(ledger, str):
+        raise LedgerError(
+            f"A ledger is named by a path or an address, not by a value of type {type(ledger).__name__}.",
+            'pass ledger="ledger.db", or ledger="postgresql://user@host/database".',
+        )
+    return Ledger(PostgresDatabase.at(ledger) if "://" in ledger else SqliteFile.at(ledger))
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A book of caps and of what was spent of them; ``opened`` gives one.
+
+    Attributes:
+        place: The file or the database that holds it.
+    """
+
+    place: store.Place
+
+    def create(self, dataset: str, cap: object, who: str | None = None) -> Account:
+        """Open an account; the first one makes the ledger.
+
+        Args:
+            dataset: A name for the dataset, the same in every release of it.
+            cap: All that may ever be spent on it, read exactly as it is written.
+            who: Who opens it; the operating system's user name if it is not given.
+
+        Raises:
+            LedgerError: If the dataset has an account already, or the ledger cannot be written.
+        """
+        entry = _entry(CREATE, lines.checked(dataset, "dataset"), who, cap=_exact(cap, "cap"))
+
+        def decide(pages: store.Pages) -> Entry:
+            known = self._trusted(pages)
+            if entry.dataset in known:
+                raise LedgerError(
+                    f"Dataset '{dataset}' has an account already, with a cap of {shown(known[entry.dataset].cap)}.",
+                    f"see what is left of it: dawa ledger show '{dataset}'.",
+                )
+            return entry
+
+        self._append(decide, making=True)
+        return self.account(dataset)
+
+    def raise_cap(self, dataset: str, cap: object, *, why: str, who: str | None = None) -> Account:
+        """Allow more to be spent on a dataset. What was spent stays spent.
+
+        Args:
+            dataset: The dataset.
+            cap: Its new cap, above the present one.
+            why: The decision that allows it.
+            who: Who raises it; the operating system's user name if it is not given.
+
+        Raises:
+            LedgerError: If there is no such account, or the cap would not grow.
+        """
+        reason = {"why": lines.checked(why, "why")}
+        entry = _entry(RAISE, lines.checked(dataset, "dataset"), who, cap=_exact(cap, "cap"), what=reason)
+
+        def decide(pages: store.Pages) -> Entry:
+            present = self._known(self._trusted(pages), dataset).cap
+            if entry.cap is None or entry.cap <= present:
+                raise LedgerError(
+                    f"The cap of dataset '{dataset}' is {shown(present)} already.",
+                    "pass a higher one: a cap that was promised is never lowered in the book.",
+                )
+            return entry
+
+        self._append(decide)
+        return self.account(dataset)
+
+    def reserve(
+        self, dataset: str, epsilon: object, *, what: Mapping[str, Any], mechanism: str, who: str | None = None
+    ) -> "Reservation":
+        """Spend on a dataset, before its data is read.
+
+        Args:
+            dataset: The dataset.
+            epsilon: What to spend, read exactly as it is written.
+            what: What it is spent on, in plain JSON values. It is stored as it is: public inputs only.
+            mechanism: The mechanism's name.
+            who: Who spends it; the operating system's user name if it is not given.
+
+        Returns:
+            What to finalise once the release is made. If that never happens, it stays spent.
+
+        Raises:
+            ExhaustedError: If the cap leaves less than this. Nothing is spent then.
+            LedgerError: If there is no such account, or the ledger cannot be written or trusted.
+        """
+        spending = _exact(epsilon, "epsilon")
+        described = _described(what)
+        name = lines.checked(mechanism, "mechanism")
+        entry = _entry(
+            RESERVE, lines.checked(dataset, "dataset"), who, epsilon=spending, what=described, mechanism=name
+        )
+
+        def decide(pages: store.Pages) -> Entry:
+            account = self._known(self._trusted(pages), dataset)
+            if spending > account.left:
+                raise _exhausted(account, spending)
+            if (account.spent + spending).denominator > FINEST_SUM:
+                raise _too_fine("epsilon")
+            return entry
+
+        return Reservation(self, self._append(decide))
+
+    def filed(self, release_id: str, file: str | PathLike[str]) -> Entry:
+        """Book where a release was written, when that was not known as it was finalised.
+
+        Raises:
+            LedgerError: If the ledger does not know the release.
+        """
+        lines.checked(release_id, "release_id")
+
+        def decide(pages: store.Pages) -> Entry:
+            self._trusted(pages)
+            for found in pages.entries:
+                if found.kind == FINALISE and found.release_id == release_id:
+                    return _entry(
+                        FILE,
+                        found.dataset,
+                        None,
+                        reservation=found.reservation,
+                        release_id=release_id,
+                        file=lines.escaped(os.fspath(file)),
+                    )
+            raise LedgerError(
+                f"The ledger {self.place.name} knows no release '{release_id}'.",
+                "finalise its reservation first; dawa ledger history lists the releases.",
+            )
+
+        return self._append(decide)
+
+    def account(self, dataset: str) -> Account:
+        """What is spent, and what is left.
+
+        Raises:
+            LedgerError: If there is no such account, or no ledger.
+        """
+        return self._known(self._accounts(self._pages()), dataset)
+
+    def accounts(self) -> list[Account]:
+        """All accounts, in the order in which they were opened."""
+        return list(self._accounts(self._pages()).values())
+
+    def history(self, dataset: str | None = None) -> list[Entry]:
+        """All entries, or those of one dataset, in their order."""
+        pages = self._pages()
+        if dataset is None:
+            return list(pages.entries)
+        self._known(self._accounts(pages), dataset)
+        return [entry for entry in pages.entries if entry.dataset == dataset]
+
+    def summary(self, dataset: str | None = None) -> Summary:
+        """The state of all accounts, or of one, and whether somebody edited the ledger, all at one moment."""
+        pages = self._pages()
+        found = self._accounts(pages)
+        chosen = found.values() if dataset is None else [self._known(found, dataset)]
+        waiting = [entry for entry in pending(pages.entries) if dataset in {None, entry.dataset}]
+        return Summary(tuple(chosen), tuple(waiting), len(pages.entries), pages.head, pages.broken)
+
+    def _pages(self) -> store.Pages:
+        return store.read(self.place)
+
+    def _append(self, decide: Callable[[store.Pages], Entry], *, making: bool = False) -> Entry:
+        return store.append(self.place, decide, making=making)
+
+    def _trusted(self, pages: store.Pages) -> dict[str, Account]:
+        """The accounts, if nobody edited what they follow from."""
+        if pages.broken is not None:
+            raise LedgerError(
+                f"The ledger {self.place.name} was edited: its entries do not follow from each other from number"
+                f" {pages.broken} on, so nothing is booked in it.",
+                "find out what was changed, and restore the ledger from a backup.",
+            )
+        return self._accounts(pages)
+
+    def _accounts(self, pages: store.Pages) -> dict[str, Account]:
+        try:
+            return accounts(pages.entries)
+        except (LookupError, ValueError):
+            raise LedgerError(
+                f"The ledger {self.place.name} was edited: its entries make no sense.",
+                "find out what was changed, and restore the ledger from a backup.",
+            ) from None
+
+    def _known(self, known: dict[str, Account], dataset: str) -> Account:
+        if isinstance(dataset, str) and dataset in known:
+            return known[dataset]
+        names = ", ".join(f"'{name}'" for name in list(known)[:10]) + (", ..." if len(known) > 10 else "")
+        raise LedgerError(
+            f"The ledger {self.place.name} has no account for {lines.escaped(str(dataset))!r}.",
+            f"it has accounts for {names or 'no dataset'}; open one with dawa ledger create DATASET --cap 2.",
+        )
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """Epsilon that is spent, and waits for the name of its release.
+
+    Attributes:
+        ledger: The ledger that holds it.
+        entry: The entry that spent it.
+    """
+
+    ledger: Ledger = field(repr=False)
+    entry: Entry
+
+    @property
+    def dataset(self) -> str:
+        """On which dataset it was spent."""
+        return self.entry.dataset
+
+    @property
+    def epsilon(self) -> Fraction:
+        """How much it is."""
+        return self.entry.epsilon or Fraction(0)
+
+    def finalise(self, release_id: str, file: str | PathLike[str] | None = None) -> Entry:
+        """Book which release came of it, and where it was written if that is known.
+
+        Raises:
+            LedgerError: If a release was named already, or the ledger cannot be written. It stays spent.
+        """
+        number = self.entry.number
+        entry = _entry(
+            FINALISE,
+            self.dataset,
+            self.entry.who,
+            reservation=number,
+            release_id=lines.checked(release_id, "release_id"),
+            file=None if file is None else lines.escaped(os.fspath(file)),
+        )
+
+        def decide(pages: store.Pages) -> Entry:
+            self.ledger._trusted(pages)  # noqa: SLF001  a reservation is a page of its ledger
+            if self.entry not in pages.entries[number - 1 : number]:
+                raise LedgerError(
+                    f"The ledger {self.ledger.place.name} no longer has entry {number}.",
+                    "it was replaced by another or an older one; restore it from a backup.",
+                )
+            for found in pages.entries[number:]:
+                if found.kind == FINALISE and found.reservation == number:
+                    raise LedgerError(
+                        f"Entry {number} has its release already: '{found.release_id}'.",
+                        "reserve again for another release.",
+                    )
+            return entry
+
+        return self.ledger._append(decide)  # noqa: SLF001  likewise
+
+
+def _entry(kind: str, dataset: str, who: str | None, **more: Any) -> Entry:  # noqa: ANN401  fields of an entry
+    """An entry of this moment, without its place in the chain."""
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    name = lines.user() if who is None else lines.checked(who, "who")
+    return Entry(number=0, kind=kind, dataset=dataset, at=at, who=name, previous=START, **more)
+
+
+def _exact(number: object, name: str) -> Fraction:
+    """A budget as it was written, if it can be added up for ever."""
+    value = budget.exact(number, name)
+    if value.denominator > FINEST:
+        raise _too_fine(name)
+    return value
+
+
+def _too_fine(name: str) -> BudgetError:
+    return BudgetError(f"{name} has too many digits to be booked.", f"write it with fewer, such as {name}=0.1.")
+
+
+def _described(what: object) -> dict[str, Any]:
+    """A description as it will be read back."""
+    hint = "pass a dict of plain values: text, numbers, lists, dicts; exact numbers as text."
+    if not isinstance(what, Mapping):
+        raise LedgerError(f"what must be a dict, not {type(what).__name__}.", hint)
+    try:
+        return dict(json.loads(canonical(dict(what))))
+    except (TypeError, ValueError):
+        raise LedgerError("what must hold plain JSON values only.", hint) from None
+
+
+def _exhausted(account: Account, epsilon: Fraction) -> ExhaustedError:
+    wanted, cap, dataset = shown(epsilon), shown(account.cap), account.dataset
+    if account.left == 0:
+        return ExhaustedError(
+            f"Dataset '{dataset}' has nothing left of its cap of {cap}, so epsilon={wanted} cannot be spent.",
+            "answer from the releases that exist (dawa ledger history); they can be asked anything at no cost.",
+        )
+    left = shown(account.left)
+    return ExhaustedError(
+        f"Dataset '{dataset}' has {left} left of its cap of {cap}, less than epsilon={wanted}.",
+        f"spend at most {left}, or answer from the releases that exist (dawa ledger history).",
+    )
