@@ -1,0 +1,58 @@
+"""Every wrong step ends here: one sentence, a hint, an exit code, and no traceback.
+
+A traceback may carry values out of the data, so even a defect shows no more than its kind, unless the person at the
+keyboard asks for it with ``DAWA_DEBUG=1``.
+"""
+
+import json as encoder
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from dawa.errors import DawaError, ExhaustedError
+
+REFUSED, EXHAUSTED, STOPPED = 1, 3, 130
+"""Exit codes; 0 is done, and 2 is wrong usage, which Typer finds."""
+
+DEBUG = "DAWA_DEBUG"
+
+
+@contextmanager
+def reported(json: bool = False) -> Iterator[None]:  # noqa: FBT001, FBT002  the name of the flag it stands for
+    """Turn an error into a sentence on stderr, or into JSON on stdout, and leave with its exit code.
+
+    Args:
+        json: Whether a machine reads stdout; it then finds ``{"error": {"kind", "problem", "hint"}}`` there.
+    """
+    try:
+        yield
+    except DawaError as error:
+        _say(type(error).__name__, error.problem, error.hint, json=json)
+        raise typer.Exit(EXHAUSTED if isinstance(error, ExhaustedError) else REFUSED) from None
+    except KeyboardInterrupt:
+        _say("Stopped", "Stopped.", "budget that a ledger had reserved by then stays spent.", json=json)
+        raise typer.Exit(STOPPED) from None
+    except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
+        raise
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        _say(
+            type(error).__name__,
+            f"Something inside dawa went wrong ({type(error).__name__}).",
+            f"this is a defect: please report it, with what {DEBUG}=1 shows if that holds nothing private.",
+            json=json,
+        )
+        raise typer.Exit(REFUSED) from None
+
+
+def _say(kind: str, problem: str, hint: str, *, json: bool) -> None:
+    if json:
+        sys.stdout.write(encoder.dumps({"error": {"kind": kind, "problem": problem, "hint": hint}}) + "\n")
+    else:
+        sentence = f"{problem} Hint: {hint}"
+        # One line, and nothing that moves a terminal's cursor: names of files and columns may hold anything.
+        sys.stderr.write("".join(c if c.isprintable() else ascii(c)[1:-1] for c in sentence) + "\n")

@@ -1,0 +1,54 @@
+"""From options on a command line to the description of a release."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dawa import spec_file
+from dawa.cli.axis_flags import axes
+from dawa.errors import OptionError, SpecError
+from dawa.spec import Spec
+
+BESIDE_A_FILE = {"source", "out"}
+"""What may be typed beside a description that says all the rest."""
+
+WORDS: dict[str, bool] = {"true": True, "false": False}
+
+
+def spec(typed: Mapping[str, Any], of_axes: Sequence[tuple[str, str]]) -> Spec:
+    """What was typed, or what the file says that was named.
+
+    Args:
+        typed: Options by name; those that were not given are None or empty.
+        of_axes: The options of axes, in the order in which they were typed.
+    """
+    given = {name: value for name, value in typed.items() if value not in (None, [], ())}
+    source = given["source"]
+    if source.endswith(spec_file.SUFFIX):
+        for name in (*given, *(name for name, _ in of_axes)):
+            if name not in BESIDE_A_FILE:
+                raise SpecError(
+                    f"--{name.replace('_', '-')} does not go with {source}, which says all there is to say.",
+                    "change the file, or leave the option out.",
+                )
+        read = spec_file.read(source)
+        return replace(read, out=given["out"]) if "out" in given else read
+    found = axes(of_axes)
+    options = dict(_option(text) for text in given.pop("option", ()))
+    if not found:
+        raise SpecError("The release has no column.", "name the attribute and its bounds: --column age --range 0:120.")
+    return Spec(axes=found, options=options, **{"epsilon": None, **given})
+
+
+def _option(text: str) -> tuple[str, str | int | bool]:
+    """One option of a mechanism's.
+
+    >>> _option("effort=fast"), _option("branching=4"), _option("merge=false")
+    (('effort', 'fast'), ('branching', 4), ('merge', False))
+    """
+    name, given, value = text.partition("=")
+    if not (name and given and value):
+        raise OptionError(f"{text!r} is no option of a mechanism.", "write its name and value: --option effort=fast.")
+    if value.lower() in WORDS:
+        return name, WORDS[value.lower()]
+    return name, int(value) if value.removeprefix("-").isdecimal() else value

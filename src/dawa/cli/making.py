@@ -1,0 +1,115 @@
+"""Make a release out of its description: everything public is checked before anything is spent."""
+
+import os
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import dawa
+from dawa import folder, ranges
+from dawa.axis import Axis
+from dawa.cli.ledger import DEFAULT
+from dawa.cli.terminal import working
+from dawa.errors import LedgerError, SpecError, UnbookedWarning
+from dawa.folder import Written
+from dawa.ranges import Asked
+from dawa.releases import Release
+from dawa.spec import Spec, expanded, is_address
+from dawa.workload import Workload
+
+if TYPE_CHECKING:
+    from dawa.sources import Table
+
+LEDGER = "DAWA_LEDGER"
+
+
+@dataclass(frozen=True)
+class Public:
+    """What a description amounts to, checked and without a look at the data.
+
+    Attributes:
+        axes: The axes.
+        asked: The ranges that matter most, if any were named.
+        workload: The same in cells.
+        ledger: The ledger that pays, if one does.
+    """
+
+    axes: tuple[Axis, ...]
+    asked: tuple[Asked, ...]
+    workload: Workload | None
+    ledger: str | None
+
+
+def public(spec: Spec) -> Public:
+    """Read all that a description names but the data."""
+    axes = tuple(axis.axis() for axis in spec.axes)
+    asked = () if spec.queries is None else tuple(ranges.listed(spec.queries, axes))
+    return Public(axes, asked, ranges.workload(asked, axes) if asked else None, _ledger(spec))
+
+
+def made(spec: Spec, *, force: bool) -> tuple[Release, tuple[Asked, ...], Written]:
+    """Make the release and write its folder."""
+    if spec.out is None:
+        raise SpecError("The release has no folder to go to.", "name a new one: --out out/.")
+    known = public(spec)
+    with folder.prepared(spec.out, replace=force) as place, working("Checking"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnbookedWarning)  # said below, when the ledger is told where the folder is
+        release = dawa.release(
+            table(spec),
+            known.axes if len(known.axes) > 1 else known.axes[0],
+            epsilon=spec.epsilon,
+            unit=spec.unit,
+            workload=known.workload,
+            mechanism=spec.mechanism,
+            ledger=known.ledger,
+            dataset=spec.dataset,
+            seed=spec.seed,
+            **rows(spec),
+            **spec.options,
+        )
+        written = folder.fill(place, release, known.asked, sys.stdout)
+    if known.ledger is not None:
+        _file(known.ledger, release, written)
+    return release, known.asked, written
+
+
+def rows(spec: Spec) -> dict[str, int]:
+    """The number of rows that a unit may have, where it is given."""
+    return {} if spec.max_rows_per_unit is None else {"max_rows_per_unit": spec.max_rows_per_unit}
+
+
+def table(spec: Spec) -> "str | Table":
+    """What to read: a file, or a table of a database."""
+    if not is_address(spec.source):
+        return spec.source
+    if spec.table is None:
+        return expanded(spec.source)
+    from dawa import sources  # noqa: PLC0415  engines are slow to load
+
+    schema, dot, name = spec.table.partition(".")
+    return sources.table(expanded(spec.source), name if dot else schema, schema if dot else None)
+
+
+def _ledger(spec: Spec) -> str | None:
+    """The ledger that is named, or the usual one where a dataset is."""
+    if spec.dataset is None:
+        if LEDGER in os.environ:
+            raise SpecError(
+                f"{LEDGER} names a ledger, but the release names no dataset that pays.",
+                f"name it with --dataset, or unset {LEDGER}.",
+            )
+        return None
+    return expanded(spec.ledger or os.environ.get(LEDGER, DEFAULT))
+
+
+def _file(ledger: str, release: Release, written: Written) -> None:
+    """Book where the release went."""
+    from dawa.ledger import opened  # noqa: PLC0415  databases are slow to load
+
+    try:
+        opened(ledger).filed(str(release.id), written.folder.absolute())
+    except LedgerError as error:
+        raise LedgerError(
+            f"The release is in {written.folder}, but the ledger does not know: {error.problem}", error.hint
+        ) from None

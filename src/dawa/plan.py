@@ -1,0 +1,225 @@
+"""What a release would spend, whom it would protect and how accurate it would be: from public inputs alone.
+
+The noise of a mechanism that does not look at the data is known beforehand, exactly. The default one chooses buckets by
+looking, privately, so its noise depends on how many the data support: the plan then says what it would be for several
+numbers of them. To find out, the mechanism itself is run, on an empty table.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+from dawa import budget, mechanisms, pipeline
+from dawa.axis import Axis
+from dawa.counts import Counts
+from dawa.errors import OptionError
+from dawa.estimates import Estimate
+from dawa.margins import margin_factor
+from dawa.sources import check_unit
+from dawa.workload import Workload
+from dawa.workloads import uniform
+
+CONFIDENCE = 0.95
+NUMBERS = (16, 64, 256, 1024, 4096, 16_384)
+"""Of buckets, to give an idea; and at last one for every cell."""
+
+MOST_MEASURED = 2**20
+"""A plan measures no more cells than this one by one; with more, its last line is left out."""
+
+MOST_LISTED = 2**14
+"""With more cells than this, some ranges stand for all of them."""
+
+SMALL = {1: 256, 2: 16, 3: 6, 4: 4}
+"""Cells along each axis that are enough to see how a mechanism splits its budget."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The noise of answers, if there are so many buckets of equal size.
+
+    Attributes:
+        buckets: How many.
+        rmse: The root of the mean squared error that noise makes, over the workload.
+        margin: How far noise moves an answer at most, about, at 95%.
+    """
+
+    buckets: int
+    rmse: float
+    margin: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A release that has not been made.
+
+    Attributes:
+        axes: What the axes count and what they leave out, in sentences.
+        shape: Cells along each of them.
+        epsilon: What it spends, exactly.
+        mechanism: The mechanism's name.
+        split: What each of its steps spends of that.
+        unit: The column that says who is protected; None protects rows.
+        max_rows_per_unit: How many rows of each are kept.
+        queries: How many ranges it is made for; None stands for all of them.
+        looks: Whether the mechanism looks at the data to choose its buckets, so that its noise depends on them.
+        expected: The noise of answers, by the number of buckets; one line if it is known.
+    """
+
+    axes: tuple[str, ...]
+    shape: tuple[int, ...]
+    epsilon: Fraction
+    mechanism: str
+    split: dict[str, Fraction]
+    unit: str | None
+    max_rows_per_unit: int
+    queries: int | None
+    looks: bool
+    expected: tuple[Expected, ...]
+
+    @property
+    def protected(self) -> str:
+        """Whom the release protects, in a sentence."""
+        if self.unit is None:
+            return "Each row is protected; a person with several rows is protected less, by as many times."
+        rows = "one" if self.max_rows_per_unit == 1 else self.max_rows_per_unit
+        return f"Whoever {self.unit!r} names is protected with all their rows, of which at most {rows} will be counted."
+
+    @property
+    def accuracy(self) -> str:
+        """What to expect of answers, in a sentence or two."""
+        if not self.expected:
+            return "How accurate answers will be depends on the data."
+        last = self.expected[-1]
+        if not self.looks:
+            cut = " Ranges that cut one of its buckets may be off by more." if last.buckets < prod(self.shape) else ""
+            return f"Expect answers to be off by about ±{last.margin:,.0f} records from noise at 95%.{cut}"
+        first = self.expected[min(1, len(self.expected) - 1)]
+        most = (
+            f", and by about ±{last.margin:,.0f} at most, with no buckets but single cells"
+            if last.buckets == prod(self.shape) and last is not first
+            else ""
+        )
+        return (
+            f"Expect answers to be off by about ±{first.margin:,.0f} records from noise at 95% if the data support"
+            f" {first.buckets:,} buckets{most}. How many they support, and how much ranges that cut a bucket are off"
+            " beside that, depends on the data and cannot be told beforehand; each answer will say."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; exact numbers as fractions in strings."""
+        return {
+            "axes": list(self.axes),
+            "shape": list(self.shape),
+            "epsilon": str(self.epsilon),
+            "mechanism": self.mechanism,
+            "split": {step: str(part) for step, part in self.split.items()},
+            "unit": self.unit,
+            "max_rows_per_unit": self.max_rows_per_unit,
+            "queries": self.queries,
+            "depends_on_data": self.looks,
+            "confidence": CONFIDENCE,
+            "expected": [vars(line) for line in self.expected],
+            "protected": self.protected,
+            "accuracy": self.accuracy,
+        }
+
+
+def planned(
+    axes: Sequence[Axis],
+    *,
+    epsilon: object,
+    unit: str | None = None,
+    max_rows_per_unit: int = 1,
+    workload: Workload | None = None,
+    mechanism: str = "dawa",
+    **options: Any,  # noqa: ANN401  each mechanism checks its own
+) -> Plan:
+    """Plan a release; the arguments are those of ``dawa.release``.
+
+    >>> import dawa
+    >>> plan = planned([dawa.Axis("age", 0, 120)], epsilon=1, mechanism="identity")
+    >>> plan.looks, plan.split["measure"]
+    (False, Fraction(1, 1))
+
+    Raises:
+        DawaError: If ``dawa.release`` would not accept them.
+    """
+    total = budget.exact(epsilon)
+    mechanisms.configured(mechanism, options)
+    check_unit(unit, max_rows_per_unit)
+    share = budget.exact(total / max_rows_per_unit, "epsilon / max_rows_per_unit")
+    shape = tuple(axis.size for axis in pipeline.listed_axes(axes))
+    asked = pipeline.asked(workload, shape)
+    split = _split(shape, share, mechanism, options)
+    looks = split.get("partition", Fraction(0)) > 0
+    if looks:
+        expected = _by_buckets(shape, asked, share - split["partition"], mechanism, options)
+    else:
+        expected = _known(shape, asked, share, mechanism, options)
+    queries = None if workload is None else len(workload)
+    whole = {step: part * max_rows_per_unit for step, part in split.items()}
+    told = tuple(axis.describe() for axis in axes)
+    return Plan(told, shape, total, mechanism, whole, unit, max_rows_per_unit, queries, looks, tuple(expected))
+
+
+def _split(shape: tuple[int, ...], epsilon: Fraction, mechanism: str, options: dict[str, Any]) -> dict[str, Fraction]:
+    """What each step spends: shares of epsilon, so that a small domain tells."""
+    if not isinstance(options.get("partition", ""), str):
+        return {"partition": Fraction(0), "measure": epsilon}
+    small = tuple(min(cells, SMALL[len(shape)]) for cells in shape)
+    return _run(small, pipeline.asked(None, small), epsilon, mechanism, options).split
+
+
+def _known(
+    shape: tuple[int, ...], workload: Workload, epsilon: Fraction, mechanism: str, options: dict[str, Any]
+) -> list[Expected]:
+    """The noise of a mechanism that does not look, exactly."""
+    if prod(shape) > MOST_MEASURED:
+        return []
+    found = _run(shape, workload, epsilon, mechanism, options)
+    return [_expected(found, workload, len(found.buckets))]
+
+
+def _by_buckets(
+    shape: tuple[int, ...], workload: Workload, epsilon: Fraction, mechanism: str, options: dict[str, Any]
+) -> list[Expected]:
+    """The noise of what is measured with this epsilon, over buckets of equal size that cost nothing."""
+    size = prod(shape)
+    numbers = [number for number in NUMBERS if number < size] + [size] * (size <= MOST_MEASURED)
+    if not _takes(mechanism, {**options, "partition": "one"}):
+        return []
+    hasty = {"effort": "fast"} if _takes(mechanism, {"effort": "fast", **options}) else {}
+    sample = uniform(size) if workload.closed is not None and size > MOST_LISTED else workload
+    expected = []
+    for number in numbers:
+        even = {**hasty, **options, "partition": _even(size, number)}
+        expected.append(_expected(_run(shape, workload, epsilon, mechanism, even), sample, number))
+    return expected
+
+
+def _takes(mechanism: str, options: dict[str, Any]) -> bool:
+    """Whether these options would make a difference."""
+    try:
+        mechanisms.configured(mechanism, options)
+    except OptionError:
+        return False
+    return True
+
+
+def _even(size: int, number: int) -> list[int]:
+    """The bounds of so many buckets of nearly equal size."""
+    return [size * bucket // number for bucket in range(number + 1)]
+
+
+def _run(
+    shape: tuple[int, ...], workload: Workload, epsilon: Fraction, mechanism: str, options: dict[str, Any]
+) -> Estimate:
+    """What the mechanism makes of an empty table."""
+    return pipeline.estimate(Counts.none(shape), workload, epsilon=epsilon, mechanism=mechanism, **options)
+
+
+def _expected(estimate: Estimate, workload: Workload, buckets: int) -> Expected:
+    rmse = estimate.rmse(workload)
+    return Expected(buckets, rmse, margin_factor(1 - CONFIDENCE) * rmse)

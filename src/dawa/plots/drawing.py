@@ -1,0 +1,184 @@
+"""What all figures share: sizes, colours, text that is only text, and how a figure is saved.
+
+Names of columns and mechanisms may hold anything. They are drawn as they are, never read as formulas, and cannot grow
+beyond the figure.
+"""
+
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dawa.arrays import FloatArray
+from dawa.errors import OptionError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLUMN, PAGE = 3.5, 7.0
+"""Widths in inches: of one column of a paper, and of both."""
+
+LINE, BAND, TRUTH, SHADE = "#0b5cad", "#b7d3ee", "#9a9a9a", "#dddddd"
+"""Blue on light blue over greys: told apart in print and by everyone."""
+
+HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f")
+"""Okabe and Ito's colours, which nobody confuses."""
+
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+"""One mark for each of them, so that colours are not needed."""
+
+MOST_PIXELS = 1024
+"""Larger maps are drawn with several cells to a pixel."""
+
+LONGEST = 48
+"""Characters of a name that are drawn."""
+
+STYLE: Any = {
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 8,
+    "figure.dpi": 160,
+    "figure.titlesize": 8,
+    "font.size": 8,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "lines.linewidth": 1,
+    "savefig.dpi": 300,
+    "xtick.labelsize": 7,
+    "xtick.major.width": 0.6,
+    "ytick.labelsize": 7,
+    "ytick.major.width": 0.6,
+}
+FILES: Any = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "dawa"}
+"""Text that can be searched, and the same bytes for the same figure."""
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw in the house style; what others draw is left alone."""
+    from matplotlib import rc_context  # noqa: PLC0415  slow to load
+
+    with rc_context(STYLE):
+        yield
+
+
+def sheet(width: float, height: float) -> "Figure":
+    """An empty figure that no window and no other figure knows of; sizes are in inches."""
+    from matplotlib.figure import Figure  # noqa: PLC0415  slow to load
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def text(value: object) -> str:
+    """A name as it is drawn: one line, printable, not too long.
+
+    >>> len(text("x" * 1000))
+    48
+    """
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(value)[: LONGEST + 1])
+    return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+
+
+def titled(chart: Any, title: str) -> None:  # noqa: ANN401  Matplotlib's
+    """Put a title above the left edge, as text."""
+    chart.set_title(title, loc="left", parse_math=False)
+
+
+def saved(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
+    """The figure, once it is in a file too, if there is to be one.
+
+    Raises:
+        OptionError: If the path has no known ending, or cannot be written.
+    """
+    if path is None:
+        return figure
+    target, kinds = Path(path), figure.canvas.get_supported_filetypes()
+    kind = target.suffix.lstrip(".").lower()
+    if kind not in kinds:
+        raise OptionError(
+            f"{target.name!r} does not say in which format to draw.", "end the path in .pdf, .svg or .png."
+        )
+    try:
+        _write(figure, target, kind)
+    except OSError as error:
+        raise OptionError(f"The figure cannot be saved: {error.strerror}.", "choose another path.") from None
+    return figure
+
+
+def as_svg(figure: "Figure") -> str:
+    """The figure as SVG."""
+    stream = io.BytesIO()
+    _write(figure, stream, "svg")
+    return stream.getvalue().decode("utf-8")
+
+
+def _write(figure: "Figure", target: Path | io.BytesIO, kind: str) -> None:
+    from matplotlib import rc_context  # noqa: PLC0415  slow to load
+
+    undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
+    with rc_context({**STYLE, **FILES}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # readers' fonts may have it
+        figure.savefig(target, format=kind, metadata=undated)
+
+
+def coarse(cells: FloatArray, most: int = MOST_PIXELS) -> FloatArray:
+    """At most so many pixels along each axis, each the mean of its cells.
+
+    >>> coarse(np.array([1.0, 3.0, 5.0, 7.0]), 2)
+    array([2., 6.])
+    """
+    for axis, size in enumerate(cells.shape):
+        if size > most:
+            begin = np.linspace(0, size, most + 1).astype(np.int64)[:-1]
+            widths = np.diff(np.append(begin, size)).reshape([-1 if at == axis else 1 for at in range(cells.ndim)])
+            cells = np.add.reduceat(cells, begin, axis=axis) / widths
+    return cells
+
+
+def magnitudes(most: float, least: float | None = None) -> Any:  # noqa: ANN401  Matplotlib's
+    """A scale of colours that is linear near 0, where most cells are, and logarithmic beyond."""
+    from matplotlib.colors import SymLogNorm  # noqa: PLC0415  slow to load
+
+    return SymLogNorm(linthresh=max(1.0, most / 1e4), vmin=-most if least is None else least, vmax=most)
+
+
+def stretch(chart: Any, values: FloatArray, noise: float) -> None:  # noqa: ANN401  Matplotlib's
+    """Choose the upward scale: linear, or beyond the noise logarithmic if the values differ by magnitudes.
+
+    Args:
+        chart: Where they are drawn.
+        values: Records per cell.
+        noise: How much of it noise alone can make.
+    """
+    most, threshold = float(values.max(initial=0)), max(noise, 1e-9)
+    if most > 30 * threshold:
+        chart.set_yscale("symlog", linthresh=threshold, linscale=0.5)
+        powers = np.arange(np.ceil(np.log10(2 * threshold)), np.floor(np.log10(most)) + 1)
+        chart.set_yticks([0, *10.0**powers], ["0", *(f"{10**power:,g}" for power in powers)])
+        chart.set_yticks([], minor=True)
+    chart.set_ylim(bottom=0)
+    chart.margins(x=0)
+
+
+def key(figure: "Figure", **options: Any) -> None:  # noqa: ANN401  Matplotlib's
+    """What the colours and marks mean, as text."""
+    for name in figure.legend(**options).get_texts():
+        name.set_parse_math(False)
+
+
+def keyed(chart: Any, title: str) -> None:  # noqa: ANN401  Matplotlib's
+    """A title above the left edge, and above it what the colours mean: away from the data."""
+    titled(chart, title)
+    key(chart.figure, loc="outside upper right", ncols=2, borderpad=0, handlelength=1.2)
+
+
+def cell_labels(chart: Any) -> None:  # noqa: ANN401  Matplotlib's
+    """Name the axes of a map of which no more than the cells are known."""
+    chart.set(xlabel="cell along the second axis", ylabel="cell along the first axis")

@@ -1,0 +1,226 @@
+"""The picture of a release: a histogram with its uncertainty along one axis, a map over two. No truth is needed."""
+
+import warnings
+from datetime import datetime
+from fractions import Fraction
+from html import escape
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dawa import tables
+from dawa.arrays import FloatArray, IntArray
+from dawa.axis import Axis
+from dawa.axis.dates import DateAxis
+from dawa.budget import shown
+from dawa.errors import OptionError
+from dawa.margins import margin_factor
+from dawa.plots import drawing
+from dawa.releases import Release
+from dawa.strategy.rows import RESOLUTION
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_STEPS = 2000
+"""Buckets narrower than this part of the axis are drawn together."""
+
+NEW_YEAR, PARTS = "0001-01-01 00:00:00.000000", (4, 7, 10, 16, 19, 26)
+"""A time with nothing to say beyond its year, and after how many characters a time may end."""
+
+TICKS, LETTERS = 6, 13
+"""Labels along an axis at most, and how many characters fit an inch."""
+
+CONFIDENCE = 0.95
+
+
+def figure(release: Release, path: str | PathLike[str] | None = None, *, width: float = drawing.COLUMN) -> "Figure":
+    """Records per cell of a release along one axis, with the margin of their noise; or a map over two.
+
+    >>> import dawa
+    >>> from dawa.demo import people
+    >>> rel = dawa.release(people(5000), dawa.Axis("age", 0, 100), epsilon=1, seed=0)
+    >>> figure(rel).axes[0].get_xlabel()
+    'age'
+
+    Args:
+        release: What to draw.
+        path: Where to save the figure too; the ending says in which format (``.pdf``, ``.svg``, ``.png``).
+        width: In inches; 3.5 is one column of a paper, 7 are both.
+
+    Raises:
+        OptionError: If the release is over more than two axes or too many cells, or the path has no known ending.
+    """
+    if len(release.axes) > 2:
+        raise OptionError(
+            f"A release over {len(release.axes)} axes has no picture.", "ask it for ranges: rel.answers(lo, hi)."
+        )
+    with drawing.styled():
+        if len(release.axes) == 1:
+            sheet = drawing.sheet(width, 0.3 * width + 1.2)
+            _histogram(release, sheet.subplots(), width)
+        else:
+            cells = drawing.coarse(release.estimate.cells)
+            sheet = drawing.sheet(width, 0.6 * width + 0.7)
+            chart = sheet.subplots()
+            sheet.colorbar(_map(release, cells, chart, width), ax=chart, label=_unit(release))
+            drawing.titled(chart, _summary(release))
+    return drawing.saved(sheet, path)
+
+
+def drawable(release: Release) -> bool:
+    """Whether a picture shows it, at little cost."""
+    return len(release.axes) == 1 or (len(release.axes) == 2 and release.estimate.size <= tables.MOST_CELLS)
+
+
+def draw(release: Release, path: str | PathLike[str]) -> None:
+    """Write the picture that goes with a release, as wide as a page."""
+    figure(release, path, width=drawing.PAGE)
+
+
+def inline(release: Release) -> str:
+    """The picture as an SVG element for a page: no names that others may use, no styles that reach beyond it."""
+    text = drawing.as_svg(figure(release, width=drawing.PAGE))
+    body = text[text.index("<defs") :]
+    begin, end = body.index("<style"), body.index("</style>") + len("</style>")
+    box = text[text.index('viewBox="') :].split('"')[1]
+    label = escape(" and ".join(drawing.text(axis.column) for axis in release.axes))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{box}" role="img"'
+        f' aria-label="Released records along {label}" stroke-linejoin="round" stroke-linecap="butt"'
+        f' style="max-width: 45em; width: 100%; height: auto; background: white">{body[:begin]}{body[end:]}'
+    )
+
+
+def page(release: Release) -> str:
+    """What a notebook shows of a release: a picture, a line, and the privacy statement."""
+    drawn = inline(release) if drawable(release) else ""
+    line, statement = escape(repr(release)), escape(str(release.privacy))
+    return f"<div>{drawn}<p><code>{line}</code></p><p><small>{statement}</small></p></div>"
+
+
+def _histogram(release: Release, chart: Any, width: float) -> None:  # noqa: ANN401  Matplotlib's
+    """Records per cell in every bucket, with the margin of their noise."""
+    estimate = release.estimate
+    groups = _groups(estimate.buckets.bounds)
+    bounds = estimate.buckets.bounds[groups]
+    widths, borders = np.diff(bounds), placed(release.axis, bounds)
+    density = np.add.reduceat(estimate.totals, groups[:-1]) / widths
+    variances = estimate.range_variances(groups[:-1].astype(np.float64), groups[1:].astype(np.float64))
+    factor = margin_factor(1 - CONFIDENCE, RESOLUTION / float(estimate.epsilon))
+    margin = factor * np.sqrt(np.maximum(variances, 0)) / widths
+    low = np.maximum(density - margin, 0)
+    chart.stairs(
+        density + margin, borders, baseline=low, fill=True, color=drawing.BAND, linewidth=0, label="noise, 95%"
+    )
+    chart.stairs(density, borders, baseline=None, color=drawing.LINE, label="release")
+    drawing.stretch(chart, density, float(np.average(margin, weights=widths)))
+    chart.set_ylabel(_unit(release))
+    drawing.keyed(chart, _summary(release))
+    label(release.axis, chart.xaxis, width)
+
+
+def _groups(bounds: IntArray) -> IntArray:
+    """Where runs of buckets begin that are drawn as one, and the end: wide buckets stay alone."""
+    if len(bounds) <= MOST_STEPS:
+        return np.arange(len(bounds))
+    place = (bounds[:-1].astype(np.float64) * (MOST_STEPS / float(bounds[-1]))).astype(np.int64)
+    begin = np.concatenate(([0], np.flatnonzero(np.diff(place)) + 1))
+    return np.append(begin, len(bounds) - 1)
+
+
+def _map(release: Release, cells: FloatArray, chart: Any, width: float) -> Any:  # noqa: ANN401  Matplotlib's
+    """Records per cell, the first axis to the right."""
+    across, up = release.axes
+    corners = (*placed(across, [0, across.size]), *placed(up, [0, up.size]))
+    found = np.maximum(cells.T, 0)
+    scale = drawing.magnitudes(max(float(found.max()), 1.0), least=0.0)
+    image = chart.imshow(
+        found, origin="lower", extent=corners, aspect="auto", interpolation="nearest", cmap="viridis", norm=scale
+    )
+    label(across, chart.xaxis, 0.75 * width)
+    label(up, chart.yaxis, drawing.PAGE)
+    return image
+
+
+def _summary(release: Release) -> str:
+    """What was spent, in a few words."""
+    privacy = release.privacy
+    loud = "" if privacy.private else "NOT PRIVATE, "
+    many = len(release.estimate.buckets)
+    return f"{loud}ε = {float(privacy.epsilon):.4g}, {many:,} bucket{'s' * (many != 1)}"
+
+
+def _unit(release: Release) -> str:
+    """What the height or the colour counts."""
+    axis = release.axes[0]
+    if len(release.axes) > 1 or axis.kind == "edges":
+        return "records per cell"
+    if axis.kind == "ordered":
+        return "records per category"
+    if isinstance(axis, DateAxis):
+        return f"records per {axis.step.removeprefix('1 ')}"
+    step: Fraction = getattr(axis, "step", Fraction(1))
+    return "records per unit" if step == 1 else f"records per {shown(step)}"
+
+
+def placed(axis: Axis, borders: ArrayLike) -> FloatArray:
+    """Where cell borders go: numbers at their values, all else cell by cell."""
+    return axis.value(borders) if axis.kind == "numbers" else np.asarray(borders, np.float64)
+
+
+def label(axis: Axis, side: Any, width: float) -> None:  # noqa: ANN401  Matplotlib's
+    """Name an axis of a chart, and its cells where these are no numbers; the texts fit this many inches."""
+    side.set_label_text(drawing.text(axis.column), parse_math=False)
+    if axis.kind == "numbers":
+        _number(axis, side, width)
+        return
+    for ticks in range(min(TICKS, axis.size + 1), 0, -1):
+        at, texts = _moments(axis, ticks) if isinstance(axis, DateAxis) else _cells(axis, ticks)
+        if sum(map(len, texts)) + 2 * len(texts) <= LETTERS * width:
+            break
+    side.set_ticks(at, texts, parse_math=False)
+
+
+def _number(axis: Axis, side: Any, width: float) -> None:  # noqa: ANN401  Matplotlib's
+    """Round numbers, as many as there is room for."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415  slow to load
+
+    form = "{x:,.10g}"
+    for parts in range(max(2, round(1.4 * width)), 0, -1):
+        locator = MaxNLocator(nbins=parts, steps=[1, 2, 2.5, 5, 10])
+        texts = [form.format(x=tick) for tick in locator.tick_values(*placed(axis, [0, axis.size]))]
+        if sum(map(len, texts)) + 2 * len(texts) <= LETTERS * width:
+            break
+    side.set_major_locator(locator)
+    side.set_major_formatter(form)
+
+
+def _cells(axis: Axis, ticks: int) -> tuple[FloatArray, list[str]]:
+    """Labels spread evenly: a category stands in the middle of its cell, an edge where it is."""
+    inside = axis.kind == "ordered"
+    at = np.unique(np.linspace(0, axis.size - inside, ticks).astype(np.int64))
+    texts = [drawing.text(value) for value in tables.written(axis, at, at + 1)[0]]
+    return at.astype(np.float64) + 0.5 * inside, texts
+
+
+def _moments(axis: DateAxis, ticks: int) -> tuple[FloatArray, list[str]]:
+    """Round times, at most so many, no longer than they must be."""
+    start, stop = axis.start.replace(tzinfo=None), axis.stop.replace(tzinfo=None)
+    moments = [moment for moment in _round_times(start, stop, ticks) if start <= moment <= stop] or [start]
+    texts = [moment.isoformat(" ", "microseconds") for moment in moments]
+    length = next(part for part in PARTS if all(text[part:] == NEW_YEAR[part:] for text in texts))
+    return np.array([float(axis.border(moment)) for moment in moments]), [text[:length] for text in texts]
+
+
+def _round_times(start: datetime, stop: datetime, most: int) -> list[datetime]:
+    """Times that people would choose between two others."""
+    from matplotlib import dates  # noqa: PLC0415  slow to load
+
+    untyped: Any = dates
+    locator = untyped.AutoDateLocator(minticks=2, maxticks=max(most, 2))
+    with warnings.catch_warnings(action="ignore"):  # where it finds none, there are some too many
+        times = [untyped.num2date(tick).replace(tzinfo=None) for tick in locator.tick_values(start, stop)]
+    return times[:: max(1, -(-len(times) // most))]
