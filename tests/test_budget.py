@@ -74,3 +74,11 @@ def test_errors_cross_process_borders_whole():
         budget.exact(-1)
     copy = pickle.loads(pickle.dumps(caught.value))  # noqa: S301  our own bytes
     assert (type(copy), str(copy), copy.hint) == (type(caught.value), str(caught.value), caught.value.hint)
+
+
+@pytest.mark.parametrize("text", ["1e999999999", "1e-999999999", "1E+999_999_999"])
+def test_numbers_that_would_take_for_ever_to_write_out_are_refused(text):
+    with pytest.raises(BudgetError, match="Hint:"):
+        budget.exact(text)
+    with pytest.raises(ValueError, match="999"):
+        budget.fraction(text)

@@ -5,6 +5,7 @@ ledger can tell the last tenth from nothing.
 """
 
 import math
+import re
 from fractions import Fraction
 from numbers import Rational, Real
 
@@ -12,6 +13,8 @@ from dawa.errors import BudgetError
 
 SMALLEST = Fraction(1, 10**9)
 LARGEST = Fraction(10**6)
+MOST_POWER = 400
+"""The largest power of ten that a number may be written with."""
 
 
 def exact(epsilon: object, name: str = "epsilon") -> Fraction:
@@ -36,7 +39,7 @@ def exact(epsilon: object, name: str = "epsilon") -> Fraction:
     if isinstance(epsilon, Real) and not isinstance(epsilon, Rational) and not math.isfinite(epsilon):
         raise BudgetError(f"{name} must be finite, not {epsilon}: no noise or no data would be left.", hint)
     try:
-        value = _fraction(epsilon) if isinstance(epsilon, Rational) else Fraction(str(epsilon))
+        value = _fraction(epsilon) if isinstance(epsilon, Rational) else fraction(str(epsilon))
     except (ValueError, ZeroDivisionError):
         raise BudgetError(f"{name}={epsilon!r} is not a number.", hint) from None
     if value <= 0:
@@ -47,6 +50,18 @@ def exact(epsilon: object, name: str = "epsilon") -> Fraction:
             "customary values lie between 0.01 and 10; check the units of what you typed.",
         )
     return value
+
+
+def fraction(text: str) -> Fraction:
+    """The number that a text writes: ``0.1``, ``1/10`` or ``1e-1``.
+
+    Raises:
+        ValueError: If it writes none, or one with more digits than any float has: they would take for ever.
+    """
+    power = re.search(r"[eE]([+-]?[\d_]+)\s*$", text)
+    if power and abs(int(power[1])) > MOST_POWER:
+        raise ValueError(text)
+    return Fraction(text)
 
 
 def _fraction(number: Rational) -> Fraction:

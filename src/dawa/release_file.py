@@ -4,11 +4,11 @@ A field never changes its meaning. New versions add optional fields; a reader re
 """
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from dawa import budget
 from dawa.arrays import IntArray, frozen
 from dawa.axis import Axis
 from dawa.errors import DawaError, ReleaseError
@@ -180,7 +180,7 @@ def _stops(stops: StopRule | None) -> dict[str, Any] | None:
 def _stop_rule(data: dict[str, Any] | None) -> StopRule | None:
     if data is None:
         return None
-    table = split_table(Fraction(data["loss"]), data["least"], data["theta"])
+    table = split_table(budget.fraction(data["loss"]), data["least"], data["theta"])
     if (table.step, table.offset) != (data["step"], data["offset"]):
         raise ValueError("the split table does not agree with its parameters")
     return StopRule(table, frozen(np.array(data["depth"], np.int64)))

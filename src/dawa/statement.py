@@ -89,8 +89,8 @@ class PrivacyStatement:
             f" {most} records together lose no more than {shown(self.epsilon)}."
         )
         return (
-            f"What is protected is a person with all of their records: everybody whose records carry the same value in"
-            f" the column {column!r}. At most {counted} counted, chosen at random.{shared} Records without a value in"
+            f"What is protected is a person with all of their records, that is, all records with the same value in the"
+            f" column {column!r}. At most {counted} counted, chosen at random.{shared} Records without a value in"
             f" {column!r} were left out. Somebody who appears under several values is protected less: with k values, at"
             f" k times that epsilon."
         )
@@ -120,7 +120,7 @@ class PrivacyStatement:
         """The statement that ``to_json`` wrote; fields that came later may be absent."""
         return cls(
             budget.exact(data["epsilon"]),
-            {step: Fraction(part) for step, part in data["split"].items()},
+            {step: budget.fraction(part) for step, part in data["split"].items()},
             data["mechanism"],
             data["options"],
             data["randomness"],

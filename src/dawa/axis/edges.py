@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from dawa.arrays import FloatArray
 from dawa.axis.base import NO_BOUNDS, Axis, Outside
 from dawa.axis.readings import Number, exact
-from dawa.budget import shown
+from dawa.budget import fraction, shown
 from dawa.errors import AxisError
 
 MOST_EDGES = 4097
@@ -108,4 +108,4 @@ class EdgeAxis(Axis):
     @classmethod
     def read(cls, data: dict[str, Any]) -> "EdgeAxis":
         """The axis that ``to_json`` wrote."""
-        return cls(data["column"], [Fraction(cut) for cut in data["edges"]], data["outside"])
+        return cls(data["column"], [fraction(cut) for cut in data["edges"]], data["outside"])

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from dawa.arrays import FloatArray
 from dawa.axis.base import NO_BOUNDS, Axis, Outside
 from dawa.axis.readings import Number, exact
-from dawa.budget import shown
+from dawa.budget import fraction, shown
 from dawa.errors import AxisError
 
 
@@ -118,8 +118,8 @@ class NumberAxis(Axis):
         """The axis that ``to_json`` wrote."""
         return cls(
             data["column"],
-            Fraction(data["start"]),
-            Fraction(data["stop"]),
-            Fraction(data["step"]),
+            fraction(data["start"]),
+            fraction(data["stop"]),
+            fraction(data["step"]),
             data["outside"],
         )

@@ -7,6 +7,7 @@ from numbers import Rational, Real
 
 import numpy as np
 
+from dawa.budget import fraction
 from dawa.errors import AxisError
 
 Number = Rational | float | str
@@ -30,8 +31,6 @@ SHORT = {
     "us": "microsecond", "ms": "millisecond", "s": "second", "sec": "second", "min": "minute",
     "h": "hour", "hr": "hour", "d": "day", "w": "week", "mo": "month", "q": "quarter", "y": "year", "yr": "year",
 }  # fmt: skip
-MOST_POWER = 400
-"""The largest power of ten that a number may be written with."""
 STEP_HINT = "write a number and a unit, such as '15 minutes', '1h', '1 day', '1 week' or '1 month'."
 TIME_HINT = "write a date such as 2013-06-01, or a time such as '2013-06-01 08:30'."
 
@@ -48,17 +47,9 @@ def exact(value: object, name: str) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, (Rational, Real, str)):
         raise AxisError(f"{name}={value!r} is no number.", hint)
     try:
-        return Fraction(value) if isinstance(value, Rational) else Fraction(_short(str(value)))
+        return Fraction(value) if isinstance(value, Rational) else fraction(str(value))
     except (ValueError, ZeroDivisionError):
         raise AxisError(f"{name}={value!r} is no finite number.", hint) from None
-
-
-def _short(text: str) -> str:
-    """The text, unless it stands for more digits than any float has: writing them out takes for ever."""
-    power = re.search(r"[eE]([+-]?[\d_]+)\s*$", text)
-    if power and abs(int(power[1])) > MOST_POWER:
-        raise ValueError(text)
-    return text
 
 
 def time(value: object, name: str, zone: tzinfo | None) -> datetime:

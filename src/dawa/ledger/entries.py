@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import Any
 
+from dawa.budget import fraction
+
 START = "0" * 64
 """What the first entry has for a predecessor's hash."""
 
@@ -76,7 +78,7 @@ def read(row: Mapping[str, Any]) -> Entry:
     """The entry that ``row`` wrote; a ValueError, TypeError or LookupError if somebody damaged it."""
     if row["kind"] not in KINDS:
         raise ValueError("an unknown kind")
-    numbers = {name: None if row[name] is None else Fraction(row[name]) for name in ("epsilon", "cap")}
+    numbers = {name: None if row[name] is None else fraction(row[name]) for name in ("epsilon", "cap")}
     what = None if row["what"] is None else json.loads(row["what"])
     return Entry(**{**row, **numbers, "what": what})
 
