@@ -1,8 +1,8 @@
 """Counting large tables, against what the engine needs for it anyway: ``python -m benchmarks.sources``.
 
 The yardstick is DuckDB's bare ``GROUP BY`` over the same file with the plain floor expression, without a thought for
-missing values, values outside, or the tenth that is no float. Both are measured in turns in the same run. Peak memory
-is that of a fresh process that goes from the file to a release.
+missing values, values outside, or the tenth that is no float. It, counting alone and a whole release are measured in
+turns in the same run. Peak memory is that of a fresh process that goes from the file to a release.
 
 ``--spark`` counts on a local Spark instead; ``--rows`` makes the table smaller.
 """
@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -73,23 +74,27 @@ def bare(path: Path, name: str) -> Callable[[], object]:
     return action
 
 
-def in_turns(one: Callable[[], object], other: Callable[[], object], repeats: int) -> tuple[float, float]:
-    """Median seconds of two calls that take turns, so that both meet the same machine."""
-    one(), other()
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(repeats):
-        for action, taken in zip((one, other), times, strict=True):
+def in_turns(actions: list[Callable[[], object]], repeats: int) -> list[float]:
+    """Median seconds of calls that take turns, so that all meet the same machine; the first round is not counted."""
+    times: list[list[float]] = [[] for _ in actions]
+    for _ in range(repeats + 1):
+        for action, taken in zip(actions, times, strict=True):
             begin = time.perf_counter()
             action()
             taken.append(time.perf_counter() - begin)
-    return float(np.median(times[0])), float(np.median(times[1]))
+    return [float(np.median(taken[1:])) for taken in times]
+
+
+def released(path: Path, axis: Axis) -> dawa.Release:
+    """The whole way, from the file to a release."""
+    return dawa.release(path, axis, epsilon="0.5")
 
 
 def peak_megabytes(path: Path, name: str, **options: object) -> float:
     """Peak memory of a fresh process, from the file to a release."""
     code = (
         "import dawa, benchmarks.sources as ours, benchmarks.speed as speed;"
-        f"dawa.release({str(path)!r}, ours.AXES[{name!r}], epsilon='0.5', effort='fast', **{options!r});"
+        f"dawa.release({str(path)!r}, ours.AXES[{name!r}], epsilon='0.5', **{options!r});"
         "print(speed.own_peak())"
     )
     out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603
@@ -101,13 +106,15 @@ def on_duckdb(folder: Path, rows: int, repeats: int) -> None:
     path = folder / "people.parquet"
     write(path, rows)
     print(f"{rows:,} rows in Parquet, {path.stat().st_size / 1e6:,.0f} MB; medians of {repeats}")
-    print(f"{'axis':<18} {'bare':>7} {'dawa':>7} {'ratio':>6} {'peak of a release':>18}")
+    print(f"{'axis':<18} {'bare':>7} {'counts':>7} {'ratio':>6} {'release':>8} {'ratio':>6} {'peak':>8}")
     for name, axis in AXES.items():
-        plain, ours = in_turns(bare(path, name), lambda axis=axis: sources.counted(path, (axis,)), repeats)  # type: ignore[misc]
-        print(f"{name:<18} {plain:6.2f}s {ours:6.2f}s {ours / plain:6.2f} {peak_megabytes(path, name):15,.0f} MB")
-    begin = time.perf_counter()
-    dawa.release(path, AXES["integers"], epsilon="0.5")
-    print(f"a whole release, integers: {time.perf_counter() - begin:.1f} s")
+        actions = [bare(path, name), partial(sources.counted, path, (axis,)), partial(released, path, axis)]
+        plain, counted, made = in_turns(actions, repeats)
+        print(
+            f"{name:<18} {plain:6.2f}s {counted:6.2f}s {counted / plain:6.2f} {made:7.2f}s {made / plain:6.2f}"
+            f" {peak_megabytes(path, name):5,.0f} MB",
+            flush=True,
+        )
     begin = time.perf_counter()
     peak = peak_megabytes(path, "integers", unit="person", max_rows_per_unit=3)
     print(f"the same with at most 3 rows per person: {time.perf_counter() - begin:.1f} s, peak {peak:,.0f} MB")

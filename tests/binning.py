@@ -55,6 +55,7 @@ def date_borders(axis):
     number, unit = axis.step.split()
     number, unit, zone = int(number), unit.removesuffix("s"), ZoneInfo(axis.zone) if axis.zone else UTC
     here, borders = axis.start.replace(tzinfo=None), []
+    here = here.replace(hour=0, minute=0, second=0, microsecond=0) if unit in CALENDAR and axis.zone else here
     while True:
         borders.append(here.replace(tzinfo=zone).astimezone(UTC) if unit in CALENDAR else here)
         if len(borders) > axis.size:

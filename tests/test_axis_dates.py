@@ -93,6 +93,15 @@ def test_a_day_that_a_zone_left_out_is_an_empty_cell():
     assert axis.border("2011-12-31") == 2
 
 
+def test_days_begin_later_where_clocks_skip_midnight():
+    axis = Axis.dates("x", "2013-10-20", "2013-10-22", "1 day", "America/Sao_Paulo")
+    assert axis.start.hour == 1
+    assert [run.width // 3_600_000_000 for run in axis.runs()] == [23, 24]
+    assert axis.border("2013-10-20 00:00") == axis.border("2013-10-20 01:00") == 0
+    with pytest.raises(AxisError, match="begin at midnight"):
+        Axis.dates("x", "2013-10-20 02:00", "2013-10-22", "1 day", "America/Sao_Paulo")
+
+
 @pytest.mark.parametrize(
     "written",
     [
@@ -135,7 +144,8 @@ def test_steps_are_read_as_people_write_them(step, size):
         {"start": np.datetime64("NaT")}, {"zone": "Berlin"}, {"zone": 3}, {"zone": "../etc/passwd"}, {"zone": ""},
         {"start": "2013-01-01 05:00", "zone": "UTC"}, {"start": "2013-01-02", "step": "1 month"},
         {"start": "2013-02-01", "step": "1 year"}, {"start": "2013-02-01", "step": "1 quarter"},
-        {"stop": "9999-12-31 23:59"}, {"column": None}, {"outside": "keep"},
+        {"stop": "9999-12-31 23:59"}, {"start": "0001-01-01", "zone": "Asia/Tokyo"}, {"column": None},
+        {"outside": "keep"},
     ],
 )  # fmt: skip
 def test_what_is_no_axis_of_times_is_refused(wrong):

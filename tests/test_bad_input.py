@@ -43,7 +43,7 @@ COUNTS = {
     "beyond 64 bits": [2**70, 1],
     "empty": [],
     "scalar": 7,
-    "2-D": [[1, 2], [3, 4]],
+    "5-D": [[[[[1, 2]]]]],
     "ragged": [[1], [2, 3]],
     "text": ["many", "few"],
     "one text": "many",

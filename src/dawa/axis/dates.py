@@ -105,10 +105,10 @@ class DateAxis(Axis):
         _, unit = readings.step(self.step)
         if self._length is not None:
             return
-        start = self.start
-        if (start.hour, start.minute, start.second, start.microsecond) != (0, 0, 0, 0) or start.fold:
+        start = self._midnight
+        if readings.ticks(start) != readings.ticks(self.start):
             raise AxisError(
-                f"Steps of {self.step} begin at midnight, but the axis begins at {start}.",
+                f"Steps of {self.step} begin at midnight, but the axis begins at {self.start}.",
                 f"begin at {start:%Y-%m-%d}, or use a step in hours.",
             )
         first = {"quarter": start.month % 3 == 1, "year": start.month == 1}.get(unit, True)
@@ -117,6 +117,11 @@ class DateAxis(Axis):
                 f"Steps of {self.step} begin on the first of a {unit}, but the axis begins at {start:%Y-%m-%d}.",
                 f"begin at {start.year}-01-01, for example.",
             )
+
+    @property
+    def _midnight(self) -> datetime:
+        """When the first day begins by the calendar, even if clocks skip midnight on it."""
+        return self.start.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
 
     @cached_property
     def _length(self) -> int | None:
@@ -142,12 +147,13 @@ class DateAxis(Axis):
         length = self._length
         if length is not None:
             return readings.ticks(self.start) + border * length
+        first = self._midnight
         number, unit = readings.step(self.step)
         try:
             if unit in MONTHS:
-                months = self.start.month - 1 + border * number * MONTHS[unit]
-                return readings.ticks(self.start.replace(year=self.start.year + months // 12, month=months % 12 + 1))
-            return readings.ticks(self.start + timedelta(days=border * number * (7 if unit == "week" else 1)))
+                months = first.month - 1 + border * number * MONTHS[unit]
+                return readings.ticks(first.replace(year=first.year + months // 12, month=months % 12 + 1))
+            return readings.ticks(first + timedelta(days=border * number * (7 if unit == "week" else 1)))
         except (OverflowError, ValueError):
             return LAST
 

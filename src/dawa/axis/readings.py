@@ -59,14 +59,17 @@ def time(value: object, name: str, zone: tzinfo | None) -> datetime:
         AxisError: If it is no time, or names an offset where there is no zone to compare it with.
     """
     found = _time(value, name)
-    if found.tzinfo is None:
-        return found.replace(tzinfo=zone)
+    if found.tzinfo is None and zone is None:
+        return found
     if zone is None:
         raise AxisError(
             f"{name}={value!s} has a time zone, but the axis has none.",
             "leave the offset out, or name the axis' zone: zone='Europe/Berlin'.",
         )
-    return found.astimezone(zone)
+    try:  # by way of UTC, so that a time which clocks skip becomes one that they show
+        return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC).astimezone(zone)
+    except OverflowError:
+        raise AxisError(f"{name}={value!s} is too near to the end of the calendar.", TIME_HINT) from None
 
 
 def _time(value: object, name: str) -> datetime:

@@ -67,6 +67,7 @@ def embedded() -> Iterator[Any]:
         backend = ibis.duckdb.connect(temp_directory=folder, memory_limit=MEMORY)
         try:
             backend.con.execute("set enable_progress_bar = false").fetchall()  # it would print among the results
+            backend.con.execute("set TimeZone = 'UTC'").fetchall()  # the same everywhere, whatever the machine's
             yield backend
         finally:
             backend.disconnect()

@@ -167,7 +167,7 @@ def _unlimited(column: Expression, axis: NumberAxis | EdgeAxis) -> Placed:
         return Placed(counted, searched(lambda i: at_least(axis.cuts[i]), leaves))
     start, width = int(axis.start * unit), int(axis.step * unit)
     most = start + axis.size * width - 1
-    if max(abs(start), abs(most)) > WIDEST:
+    if abs(start) + abs(most) > WIDEST:
         raise AxisError(
             f"The axis {axis.column!r} is wider than whole numbers of 64 bits, in the units of its step.",
             "narrow its bounds, or make the step a rounder number.",
