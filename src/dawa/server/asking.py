@@ -1,0 +1,137 @@
+"""From a request to what a release says, and back to plain values: no HTTP here."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from dawa import ranges, tables
+from dawa.errors import OptionError, WorkloadError
+from dawa.releases import Release
+from dawa.server import models
+from dawa.server.shelf import Shelved
+
+MOST_BORDER_CELLS = 2**20
+"""Over several axes a range costs as much as it has cells along its sides; so many in one request."""
+
+
+def summary(shelved: Shelved) -> models.Summary:
+    """A release in a list."""
+    release = shelved.release
+    return models.Summary(
+        name=shelved.name,
+        columns=[axis.column for axis in release.axes],
+        epsilon=float(release.privacy.epsilon),
+        private=release.privacy.private,
+        path=f"/releases/{shelved.name}",
+    )
+
+
+def description(shelved: Shelved) -> models.Release:
+    """What there is to know before asking."""
+    release = shelved.release
+    privacy = release.privacy
+    return models.Release(
+        name=shelved.name,
+        id=release.id,
+        axes=[_axis(axis) for axis in release.axes],
+        buckets=len(release.estimate.buckets),
+        epsilon=float(privacy.epsilon),
+        epsilon_exact=str(privacy.epsilon),
+        mechanism=privacy.mechanism,
+        unit=privacy.unit,
+        private=privacy.private,
+        statement=str(privacy),
+    )
+
+
+def answers(
+    release: Release, asked: Sequence[tuple[Sequence[Any], Sequence[Any]]], confidence: float
+) -> list[models.Answer]:
+    """What the release says to ranges, each with one lower and one upper end per axis.
+
+    Raises:
+        DawaError: If an end is none of its axis, a range is empty, or all of them cost too much.
+    """
+    wanted = [_asked(release, lo, hi, number) for number, (lo, hi) in enumerate(asked, 1)]
+    _affordable(release, wanted)
+    found = ranges.answered(release, wanted, confidence)
+    return [
+        models.Answer(lo=list(one.lo), hi=list(one.hi), **asdict(answer))
+        for one, answer in zip(wanted, found, strict=True)
+    ]
+
+
+def quantile(release: Release, fraction: float) -> models.Quantile:
+    """The value below which this fraction of all records lies."""
+    _along_one_axis(release, "Quantiles")
+    return models.Quantile(fraction=fraction, value=_plain(release.quantile(fraction)))
+
+
+def buckets(release: Release, first: int, count: int) -> models.Buckets:
+    """Some of the buckets along one axis."""
+    _along_one_axis(release, "Buckets")
+    estimate, total = release.estimate, len(release.estimate.buckets)
+    number = np.arange(first, max(first, min(first + count, total)))
+    bounds = estimate.buckets.bounds
+    lo, hi = tables.written(release.axis, bounds[number], bounds[number + 1])
+    variances = estimate.range_variances(number.astype(np.float64), (number + 1).astype(np.float64))
+    columns = (
+        lo,
+        hi,
+        (bounds[number + 1] - bounds[number]).tolist(),
+        estimate.totals[number].tolist(),
+        np.sqrt(variances).tolist(),
+        estimate.unbiased[number].tolist(),
+    )
+    names = tuple(models.Bucket.model_fields)
+    rows = [models.Bucket(**dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
+    return models.Buckets(total=total, first=first, buckets=rows)
+
+
+def _axis(axis: Any) -> models.Axis:  # noqa: ANN401  an axis of a release, not of the description
+    lo, hi = tables.written(axis, [0], [axis.size])
+    return models.Axis(
+        column=axis.column, kind=axis.kind, start=lo[0], stop=hi[0], cells=axis.size, description=axis.describe()
+    )
+
+
+def _asked(release: Release, lo: Sequence[Any], hi: Sequence[Any], number: int) -> ranges.Asked:
+    count = len(release.axes)
+    if not len(lo) == len(hi) == count:
+        names = ", ".join(axis.column for axis in release.axes)
+        raise WorkloadError(
+            f"Range {number} needs two ends on each of {names}.",
+            "give lo and hi once for every axis, in this order.",
+        )
+    return ranges.Asked(tuple(lo), tuple(hi), f"Range {number}")
+
+
+def _affordable(release: Release, wanted: Sequence[ranges.Asked]) -> None:
+    """Refuse what would keep the server busy for others."""
+    if len(release.axes) == 1:
+        return
+    cost = 0
+    for one in wanted:
+        sides = [math.ceil(stop) - math.floor(start) for start, stop in ranges.spans(one, release.axes)]
+        cost += sum(2 * math.prod(sides) // side for side in sides)
+        if cost > MOST_BORDER_CELLS:
+            raise OptionError(
+                "These ranges have too many cells along their sides for one request.",
+                "ask for fewer or smaller ones at a time, or load the file with dawa.load.",
+            )
+
+
+def _along_one_axis(release: Release, what: str) -> None:
+    if len(release.axes) > 1:
+        raise OptionError(
+            f"{what} are told along one axis, and this release has {len(release.axes)}.", "ask for answers instead."
+        )
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  the axis' own kind of value
+    plain = value.item() if isinstance(value, np.generic) else value
+    return str(plain) if isinstance(plain, datetime) else plain

@@ -1,0 +1,150 @@
+"""What goes in and out, as the OpenAPI description tells it."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
+
+MOST_RANGES = 1000
+"""Ranges in one request."""
+
+MOST_AXES = 4
+LONGEST_END = 1024
+
+Value = StrictStr | StrictInt | StrictFloat | bool
+"""A point of an axis as it is told: a number, a time in text, or a category."""
+
+End = Annotated[StrictStr, Field(max_length=LONGEST_END)] | StrictInt | StrictFloat
+"""A point of an axis as it is asked."""
+
+Ends = End | Annotated[list[End], Field(min_length=1, max_length=MOST_AXES)]
+"""One point, or one for each axis."""
+
+Confidence = Annotated[StrictFloat, Field(ge=0.5, lt=1, description="How sure the interval is.", examples=[0.95])]
+
+
+class Told(BaseModel):
+    """Whatever the server says."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Problem(Told):
+    """Why a request was refused, and what to do next."""
+
+    problem: str = Field(examples=["500 lies outside the axis 'age'."])
+    hint: str = Field(examples=["ask between 0 and 120."])
+
+
+class Health(Told):
+    """That the server is there."""
+
+    status: Literal["ok"]
+    releases: int = Field(ge=1, examples=[2])
+
+
+class Axis(Told):
+    """One attribute of a release."""
+
+    column: str = Field(examples=["age"])
+    kind: str = Field(description="numbers, dates, ordered or edges", examples=["numbers"])
+    start: Value = Field(description="The lowest value.", examples=[0])
+    stop: Value = Field(description="The end, outside; of categories the last, inside.", examples=[120])
+    cells: int = Field(ge=1, examples=[120])
+    description: str = Field(description="What was counted and what was left out.")
+
+
+class Summary(Told):
+    """A release in a list."""
+
+    name: str = Field(examples=["ages"])
+    columns: list[str] = Field(examples=[["age"]])
+    epsilon: float = Field(examples=[0.5])
+    private: bool = Field(description="False if the noise was made from a seed: an experiment, not to be published.")
+    path: str = Field(examples=["/releases/ages"])
+
+
+class Releases(Told):
+    """All releases."""
+
+    releases: list[Summary]
+
+
+class Release(Told):
+    """What there is to know of a release before it is asked."""
+
+    name: str = Field(examples=["ages"])
+    id: str | None
+    axes: list[Axis] = Field(min_length=1, max_length=MOST_AXES)
+    buckets: int = Field(ge=1, examples=[44])
+    epsilon: float = Field(description="What was spent, rounded.", examples=[0.5])
+    epsilon_exact: str = Field(description="What was spent, exactly: a fraction.", examples=["1/2"])
+    mechanism: str = Field(examples=["dawa"])
+    unit: str = Field(description="Who or what is protected.", examples=["record"])
+    private: bool
+    statement: str = Field(description="The privacy statement.")
+
+
+class Answer(Told):
+    """How many records lie in a range, with honest error bars."""
+
+    lo: list[Value] = Field(description="The lower end on each axis, as asked.", examples=[["18"]])
+    hi: list[Value] = Field(examples=[["65"]])
+    value: float = Field(description="The best guess.", examples=[1234.5])
+    noise_margin: float = Field(description="How far noise may have moved it.", examples=[20.5])
+    bias_bound: float = Field(description="How much more cut buckets may add.", examples=[0.0])
+    low: float = Field(description="The truth is not lower than this,", examples=[1214.0])
+    high: float = Field(description="nor higher than this,", examples=[1255.0])
+    confidence: float = Field(description="with at least this probability.", examples=[0.95])
+
+
+class Answers(Told):
+    """Answers in the order of the ranges."""
+
+    answers: list[Answer]
+
+
+class Range(BaseModel):
+    """From ``lo`` up to but not including ``hi``; of categories both are inside."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    lo: Ends = Field(description="The lower end; over several axes a list, one for each.")
+    hi: Ends = Field(description="The upper end.")
+
+
+class Asked(BaseModel):
+    """Ranges to answer."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"ranges": [{"lo": 0, "hi": 18}, {"lo": 18, "hi": 65}], "confidence": 0.95}]},
+    )
+
+    ranges: list[Range] = Field(min_length=1, max_length=MOST_RANGES)
+    confidence: Confidence = 0.95
+
+
+class Quantile(Told):
+    """The value below which a fraction of all records lies."""
+
+    fraction: float = Field(examples=[0.5])
+    value: Value = Field(examples=[37.25])
+
+
+class Bucket(Told):
+    """A bucket of a release along one axis."""
+
+    start: Value = Field(examples=[16])
+    stop: Value = Field(examples=[32])
+    cells: int = Field(ge=1, examples=[16])
+    value: float = Field(description="Records in it.", examples=[321.0])
+    standard_deviation: float = Field(description="Of the noise.", examples=[4.5])
+    unbiased: float = Field(description="Records before negative ones were evened out.", examples=[320.5])
+
+
+class Buckets(Told):
+    """Some of the buckets."""
+
+    total: int = Field(ge=1, description="How many there are.", examples=[44])
+    first: int = Field(ge=0, description="The number of the first one here.", examples=[0])
+    buckets: list[Bucket]

@@ -1,0 +1,85 @@
+"""Every wrong request ends here: a sentence and a hint, as everywhere in dawa, and never a traceback."""
+
+import json
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from dawa.errors import DawaError, ReleaseError
+from dawa.server import models
+
+FIELDS = {*models.Asked.model_fields, *models.Range.model_fields}
+LOOK = "see what is expected in /openapi.json."
+
+
+class UnknownReleaseError(ReleaseError):
+    """A release that is not served."""
+
+
+class PlainJSON(JSONResponse):
+    """JSON in ASCII: names of columns may hold what no encoding of text has."""
+
+    def render(self, content: Any) -> bytes:  # noqa: ANN401  JSON
+        """The bytes; floats with the digits that read back to the same float."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+def answer(status: int, problem: str, hint: str, headers: dict[str, str] | None = None) -> PlainJSON:
+    """A refusal."""
+    return PlainJSON({"problem": problem, "hint": hint}, status, headers)
+
+
+def handled(app: FastAPI) -> None:
+    """Let the application turn errors into refusals."""
+    app.add_exception_handler(DawaError, _dawa)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _other)
+    app.add_exception_handler(Exception, _defect)
+
+
+async def _dawa(_request: Request, error: Exception) -> PlainJSON:
+    assert isinstance(error, DawaError)  # noqa: S101  it is registered for these alone
+    return answer(404 if isinstance(error, UnknownReleaseError) else 422, error.problem, error.hint)
+
+
+async def _invalid(_request: Request, error: Exception) -> PlainJSON:
+    """What does not fit the description, in a sentence about the first thing that does not."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101  likewise
+    first = error.errors()[0]
+    place, *path = first["loc"] or ("request",)
+    if first["type"] == "json_invalid" or not path:
+        return answer(422, "The body is not the JSON that is expected.", LOOK)
+    where = ".".join(str(part) for part in path)
+    if first["type"] == "missing":
+        return answer(422, f"The {place} lacks {where!r}.", LOOK)
+    reason = first["msg"][:1].lower() + first["msg"][1:]
+    if place == "body" and first["type"] != "extra_forbidden" and any(part not in FIELDS for part in _names(path)):
+        where, reason = ".".join(str(part) for part in _fields(path)), "it is no number or text, nor a list of these"
+    return answer(422, f"{where!r} in the {place} is not valid: {reason}.", LOOK)
+
+
+def _names(path: list[Any]) -> list[str]:
+    return [part for part in path if isinstance(part, str)]
+
+
+def _fields(path: list[Any]) -> list[Any]:
+    """Where in the body it is, without the kinds of values that were tried there."""
+    return [part for part in path if isinstance(part, int) or part in FIELDS]
+
+
+async def _other(_request: Request, error: Exception) -> PlainJSON:
+    """No such path, no such method, and the like."""
+    assert isinstance(error, HTTPException)  # noqa: S101  likewise
+    problem = {404: "There is nothing at this path.", 405: "This path does not take that method."}.get(
+        error.status_code, f"{HTTPStatus(error.status_code).phrase}."
+    )
+    return answer(error.status_code, problem, LOOK, dict(error.headers or {}))
+
+
+async def _defect(_request: Request, error: Exception) -> PlainJSON:
+    problem = f"Something inside dawa went wrong ({type(error).__name__})."
+    return answer(500, problem, "this is a defect: please report it.")

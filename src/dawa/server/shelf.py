@@ -1,0 +1,122 @@
+"""The releases that are served, by name: read once, and never again."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+
+from dawa.errors import DawaError, ReleaseError
+from dawa.folder import RELEASE
+from dawa.releases import Release, load
+
+HINT = "pass a folder that dawa release wrote, a folder of such folders, or release files."
+
+
+@dataclass(frozen=True, eq=False)
+class Shelved:
+    """A release that is served.
+
+    Attributes:
+        name: What requests call it.
+        place: Where it was read.
+        release: The release.
+        file: The file's own bytes, as they were then.
+    """
+
+    name: str
+    place: Path
+    release: Release
+    file: bytes
+
+    @cached_property
+    def page(self) -> bytes:
+        """The page on which a reader drags a range; made when it is first asked for."""
+        from dawa import report  # noqa: PLC0415  few ask for it
+
+        return report.html(self.release).encode("utf-8", "replace")
+
+
+@dataclass(frozen=True, eq=False)
+class Shelf:
+    """All that is served.
+
+    Attributes:
+        releases: By name.
+        skipped: A sentence for each file that is no release, or a damaged one.
+    """
+
+    releases: Mapping[str, Shelved]
+    skipped: tuple[str, ...]
+
+
+def filled(places: Sequence[str | PathLike[str]]) -> Shelf:
+    """Read all releases in these files and folders.
+
+    A release is called after its folder, or after its file where that is not called ``release.json``. Of two with the
+    same name the second is called ``name-2``.
+
+    Raises:
+        ReleaseError: If there is no release in a place, or none anywhere that can be read.
+    """
+    found: dict[str, Shelved] = {}
+    skipped: list[str] = []
+    files = dict.fromkeys(file.resolve() for place in places for file in _files(Path(place)))
+    for file in files:
+        try:
+            content, release = file.read_bytes(), load(file)
+        except (DawaError, OSError, RecursionError) as error:
+            reason = error.problem if isinstance(error, DawaError) else "It cannot be read."
+            skipped.append(f"{file} is not served. {reason}")
+            continue
+        name = _free(called(file), found)
+        found[name] = Shelved(name, file, release, content)
+    if not found:
+        raise ReleaseError(skipped[0] if skipped else "There is nothing to serve.", HINT)
+    return Shelf(found, tuple(skipped))
+
+
+def called(file: Path) -> str:
+    """What requests call the release in a file: letters, digits, dots, bars and dashes only.
+
+    >>> called(Path("/out/Ages of all/release.json")), called(Path("/out/incomes.json"))
+    ('Ages-of-all', 'incomes')
+    """
+    name = file.parent.name if file.name == RELEASE else file.stem
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-") or "release"
+
+
+def _files(place: Path) -> list[Path]:
+    """The files in a place that should be releases."""
+    try:
+        listed = _listed(place)
+    except (OSError, ValueError):
+        raise ReleaseError(f"{place} cannot be read.", HINT) from None
+    if listed is None:
+        raise ReleaseError(f"There is no file or folder {place}.", HINT)
+    if not listed:
+        raise ReleaseError(f"There is no release in {place}.", HINT)
+    return listed
+
+
+def _listed(place: Path) -> list[Path] | None:
+    """A file, the release of a folder, or those of a folder of releases in the order of their names."""
+    if place.is_file():
+        return [place]
+    if (place / RELEASE).is_file():
+        return [place / RELEASE]
+    if not place.is_dir():
+        return None
+    children = [child for child in sorted(place.iterdir()) if not child.name.startswith(".")]
+    found = [child / RELEASE if child.is_dir() else child for child in children]
+    return [file for file in found if file.suffix == ".json" and file.is_file()]
+
+
+def _free(name: str, taken: Mapping[str, object]) -> str:
+    """The name, with a number behind it if others have it."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}-{number}"
+    return free
