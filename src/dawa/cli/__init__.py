@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dawa.cli import demo, explore, ledger, mechanisms, plan, query, release, serve
+from dawa.cli import bench, demo, explore, ledger, mechanisms, plan, query, release, serve
 from dawa.cli.described import InOrder
 
 __all__ = ["app", "main"]
@@ -64,6 +64,7 @@ app.add_typer(ledger.app, name="ledger")
 app.command(help=serve.HELP)(serve.serve)
 app.command(help=mechanisms.HELP)(mechanisms.mechanisms)
 app.command(help=demo.HELP)(demo.demo)
+app.command(help=bench.HELP)(bench.bench)
 
 
 def main() -> None:

@@ -1,0 +1,139 @@
+// The axes: between what people write and cell borders, which is where everything else happens.
+//
+// Every axis has: column, kind, size; span(lo, hi) for typed ends, which throws an Error with a sentence; write(border)
+// for a whole border; near(border) for any; ticks(from, to, most); cell and pitch, in words; and, where both ends are
+// inside, inclusive.
+const axes = (() => {
+  const LONGEST_LABEL = 18;
+
+  function of(data, times) {
+    const made = { numbers: ofNumbers, edges: ofEdges, ordered: ofLabels, dates: dates.axis }[data.kind](data, times);
+    return { column: data.column, kind: data.kind, inclusive: false, span: bordersOf(made, data.column), ...made };
+  }
+
+  /** Both ends as borders, or an Error that says what is wrong. */
+  const bordersOf = (axis, column) => (lo, hi) => {
+    const [start, stop] = [axis.border(lo), axis.border(hi)];
+    for (const [end, text] of [[start, lo], [stop, hi]]) {
+      if (end === null) {
+        throw new Error(`“${text}” is no ${axis.what} of ${column}. Write, for example, ${axis.write(0)}.`);
+      }
+      if (end.n < 0n || numbers.less(numbers.of(axis.size), end)) {
+        throw new Error(`${text} lies outside ${column}. Ask between ${axis.write(0)} and ${axis.write(axis.size)}.`);
+      }
+    }
+    if (!numbers.less(start, stop)) {
+      throw new Error("This range is empty. Write the lower end first.");
+    }
+    const whole = numbers.isWhole(start) && numbers.isWhole(stop);
+    return { lo: numbers.float(start), hi: numbers.float(stop), whole, texts: [lo.trim(), hi.trim()] };
+  };
+
+  function ofNumbers(data) {
+    const [start, stop, step] = [data.start, data.stop, data.step].map(numbers.read);
+    const size = numbers.float(numbers.over(numbers.minus(stop, start), step));
+    const [first, width] = [numbers.float(start), numbers.float(step)];
+    const at = (border) => first + border * width;
+    return {
+      size,
+      what: "number",
+      cell: `step of ${numbers.written(step)}`,
+      pitch: `in steps of ${numbers.written(step)}`,
+      border(text) {
+        const value = numbers.read(text);
+        return value && numbers.over(numbers.minus(value, start), step);
+      },
+      write: (border) => numbers.written(numbers.plus(start, numbers.times(numbers.of(border), step))),
+      near: (border) => numbers.value(at(border), Math.min(width, (size * width) / 1000)),
+      ticks(from, to, most) {
+        const gap = numbers.niceStep(Math.max(((to - from) * width) / most, width * 1e-6));
+        const found = [];
+        for (let i = Math.ceil(at(from) / gap - 1e-9); i * gap <= at(to) + gap * 1e-9; i += 1) {
+          found.push({ at: (i * gap - first) / width, text: numbers.value(i * gap, gap) });
+        }
+        return found;
+      },
+    };
+  }
+
+  function ofEdges(data) {
+    const cuts = data.edges.map(numbers.read);
+    const values = cuts.map(numbers.float);
+    const size = cuts.length - 1;
+    const least = values.reduce((best, value, i) => (i ? Math.min(best, value - values[i - 1]) : best), Infinity);
+    return {
+      size,
+      what: "number",
+      cell: "cell between edges",
+      pitch: "between edges",
+      border(text) {
+        const value = numbers.read(text);
+        if (!value) {
+          return null;
+        }
+        let cell = size - 1;
+        while (cell > 0 && numbers.less(value, cuts[cell])) {
+          cell -= 1;
+        }
+        const inside = numbers.over(numbers.minus(value, cuts[cell]), numbers.minus(cuts[cell + 1], cuts[cell]));
+        return numbers.plus(inside, numbers.of(cell));
+      },
+      write: (border) => numbers.written(cuts[border]),
+      near(border) {
+        const cell = Math.min(Math.floor(border), size - 1);
+        return numbers.value(values[cell] + (border - cell) * (values[cell + 1] - values[cell]), least);
+      },
+      ticks: (from, to, most) =>
+        some(Math.ceil(from), Math.floor(to), most).map((at) => ({ at, text: short(numbers.written(cuts[at])) })),
+    };
+  }
+
+  function ofLabels(data) {
+    const labels = data.values.map((label) => (typeof label === "boolean" ? (label ? "True" : "False") : String(label)));
+    const find = (text) => labels.indexOf(text);
+    return {
+      size: labels.length,
+      inclusive: true,
+      labels,
+      what: "value",
+      cell: "category",
+      pitch: "by category",
+      span(lo, hi) {
+        const [start, stop] = [find(lo), find(hi) + 1];
+        if (start < 0 || stop < 1) {
+          const few = labels.slice(0, 8).join(", ");
+          throw new Error(`“${start < 0 ? lo : hi}” is no value of ${data.column}. Ask for one of ${few}.`);
+        }
+        if (start >= stop) {
+          throw new Error("This range is empty. Choose the lower category first.");
+        }
+        return { lo: start, hi: stop, whole: true, texts: [lo, hi] };
+      },
+      write: (border, end) => labels[Math.min(Math.max(end === "hi" ? border - 1 : border, 0), labels.length - 1)],
+      near: (border) => labels[Math.min(Math.floor(border), labels.length - 1)],
+      ticks: (from, to, most) =>
+        some(Math.ceil(from - 0.5), Math.floor(to - 0.5), most).map((at) => ({ at: at + 0.5, text: short(labels[at]) })),
+    };
+  }
+
+  const short = (label) => (label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL - 1)}…` : label);
+
+  /** Whole numbers from one to another, evenly thinned to so many. */
+  function some(from, to, most) {
+    const gap = Math.max(1, Math.ceil((to - from + 1) / Math.max(most, 1)));
+    const found = [];
+    for (let i = Math.ceil(from / gap) * gap; i <= to; i += gap) {
+      found.push(i);
+    }
+    return found;
+  }
+
+  /** A span of whole cells, as dragging makes it. */
+  const cells = (axis, lo, hi) => ({ lo, hi, whole: true, texts: [axis.write(lo, "lo"), axis.write(hi, "hi")] });
+
+  /** A span in words. */
+  const said = (axis, span) =>
+    axis.inclusive && span.hi - span.lo === 1 ? span.texts[0] : `${span.texts[0]} to ${span.texts[1]}`;
+
+  return { of, cells, said, some };
+})();

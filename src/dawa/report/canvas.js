@@ -1,0 +1,117 @@
+// What all pictures share: sharp canvases, the colours of the style sheet, axes, and a view that zooms and moves.
+const drawing = (() => {
+  const NAMES = ["ink", "soft", "line", "grid", "bar", "band", "pick", "pick-soft", "cut", "card"];
+  const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
+
+  function variables(names) {
+    const style = getComputedStyle(document.documentElement);
+    return names.map((name) => style.getPropertyValue(`--${name}`).trim());
+  }
+
+  /** The colours as they are now: a reader's preference may change. */
+  function colours() {
+    const values = variables(NAMES);
+    return Object.fromEntries(NAMES.map((name, i) => [name.replace("-soft", "Soft"), values[i]]));
+  }
+
+  /** Two canvases on top of each other: what changes with the view, and what changes with the range. */
+  function layers(host) {
+    return ["base", "over"].map((name) => {
+      const element = document.createElement("canvas");
+      element.className = name;
+      element.setAttribute("aria-hidden", "true");
+      host.append(element);
+      return element;
+    });
+  }
+
+  /** A cleared context in CSS pixels. */
+  function cleared(element, width, height) {
+    const ratio = Math.min(window.devicePixelRatio || 1, 3);
+    const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (element.width !== w || element.height !== h) {
+      element.width = w;
+      element.height = h;
+    }
+    const context = element.getContext("2d");
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    context.font = FONT;
+    return context;
+  }
+
+  /** A part of an axis: from and to in cells. */
+  const whole = (size) => ({ from: 0, to: size });
+
+  function zoomed(view, size, factor, centre) {
+    const width = Math.min(Math.max((view.to - view.from) * factor, Math.min(4, size)), size);
+    const share = (centre - view.from) / (view.to - view.from);
+    return moved({ from: centre - share * width, to: centre + (1 - share) * width }, size, 0);
+  }
+
+  function moved(view, size, by) {
+    const width = view.to - view.from;
+    const from = Math.min(Math.max(view.from + by, 0), size - width);
+    return { from, to: from + width };
+  }
+
+  /** Ticks and labels along the lower side; labels that would run into each other are left out. */
+  function bottomAxis(context, ticks, place, plot, paint) {
+    context.textAlign = "center";
+    context.textBaseline = "top";
+    let free = -Infinity;
+    for (const { at, text } of ticks) {
+      const x = place(at);
+      const half = context.measureText(text).width / 2;
+      const middle = Math.min(Math.max(x, plot.left - 30 + half), plot.left + plot.width + 12 - half);
+      context.fillStyle = paint.line;
+      context.fillRect(Math.round(x), plot.top + plot.height, 1, 5);
+      if (middle - half > free) {
+        context.fillStyle = paint.soft;
+        context.fillText(text, middle, plot.top + plot.height + 8);
+        free = middle + half + 10;
+      }
+    }
+  }
+
+  /** A text that is cut off where there is no more room. */
+  function fitting(context, text, room) {
+    let shown = text;
+    for (let length = text.length; length > 1 && context.measureText(shown).width > room; length -= 1) {
+      shown = `${text.slice(0, length - 1)}…`;
+    }
+    return shown;
+  }
+
+  /** Grid lines and labels along the left side. */
+  function leftAxis(context, ticks, place, plot, paint, grid = true) {
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    for (const { at, text } of ticks) {
+      const y = Math.round(place(at));
+      context.fillStyle = grid ? paint.grid : paint.line;
+      context.fillRect(grid ? plot.left : plot.left - 5, y, grid ? plot.width : 5, 1);
+      context.fillStyle = paint.soft;
+      context.fillText(fitting(context, text, plot.left - 10), plot.left - 8, y);
+    }
+  }
+
+  /** The height that this share of all cells does not exceed; heights come with their numbers of cells. */
+  function highest(heights, share) {
+    const sorted = heights.slice().sort((a, b) => a[0] - b[0]);
+    let left = share * sorted.reduce((sum, [, cells]) => sum + cells, 0);
+    const found = sorted.find(([, cells]) => {
+      left -= cells;
+      return left <= 0;
+    });
+    return (found || sorted[sorted.length - 1])[0];
+  }
+
+  /** How to use a picture, with the pointer at hand. */
+  const advice = (what, where) =>
+    matchMedia("(pointer: coarse)").matches
+      ? `Drag to choose ${what}, pinch to zoom.`
+      : `Drag to choose ${what}, drag ${where} to move the view, turn the wheel to zoom, double-click to see all.`;
+
+  return { highest, advice, colours, variables, layers, cleared, whole, zoomed, moved, bottomAxis, leftAxis };
+})();

@@ -1,0 +1,146 @@
+// The share of all records below each value, with quantiles.
+const cumulative = (() => {
+  const MARGIN = { left: 58, right: 14, top: 14, bottom: 30 };
+  const QUANTILES = [["5%", 0.05], ["Lower quartile", 0.25], ["Median", 0.5], ["Upper quartile", 0.75], ["95%", 0.95]];
+
+  /** Totals without negative numbers, by clipping sums from the top of a binary tree down, as dawa.infer does. */
+  function nonnegative(totals) {
+    const sums = [Float64Array.from(totals)];
+    while (sums[sums.length - 1].length > 1) {
+      const below = sums[sums.length - 1];
+      const pair = (_, i) => below[2 * i] + (2 * i + 1 < below.length ? below[2 * i + 1] : 0);
+      sums.push(Float64Array.from({ length: Math.ceil(below.length / 2) }, pair));
+    }
+    let kept = sums[sums.length - 1].map((sum) => Math.max(sum, 0));
+    for (let at = sums.length - 2; at >= 0; at -= 1) {
+      const [level, above, parents] = [sums[at], sums[at + 1], kept];
+      kept = new Float64Array(level.length);
+      parents.forEach((parent, i) => {
+        const alone = 2 * i + 1 === level.length;
+        kept[2 * i] = alone ? parent : Math.min(Math.max(level[2 * i] + (parent - above[i]) / 2, 0), parent);
+        if (!alone) {
+          kept[2 * i + 1] = parent - kept[2 * i];
+        }
+      });
+    }
+    return kept;
+  }
+
+  /** page: { axis, answers, span() } */
+  function make(host, page) {
+    const { axis, answers } = page;
+    const { bounds } = answers;
+    const before = answering.before(nonnegative(answers.totals));
+    const total = before[before.length - 1];
+    const [base, over] = drawing.layers(host);
+    let [view, paint] = [drawing.whole(axis.size), null];
+
+    const plot = () => ({
+      left: MARGIN.left,
+      top: MARGIN.top,
+      width: Math.max(host.clientWidth - MARGIN.left - MARGIN.right, 10),
+      height: Math.max(host.clientHeight - MARGIN.top - MARGIN.bottom, 10),
+    });
+    const x = (at) => MARGIN.left + ((at - view.from) / (view.to - view.from)) * plot().width;
+    const y = (share) => MARGIN.top + plot().height * (1 - share);
+
+    /** The share of all records below a border. */
+    function share(border) {
+      const b = buckets.find(bounds, border);
+      const inside = (border - bounds[b]) / (bounds[b + 1] - bounds[b]);
+      return (before[b] + inside * (before[b + 1] - before[b])) / total;
+    }
+
+    /** The border below which this share of all records lies. */
+    function quantile(fraction) {
+      const wanted = fraction * total;
+      let [low, high] = [0, before.length - 2];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (before[middle + 1] < wanted) {
+          low = middle + 1;
+        } else {
+          high = middle;
+        }
+      }
+      const records = before[low + 1] - before[low];
+      return bounds[low] + (records > 0 ? (wanted - before[low]) / records : 0) * (bounds[low + 1] - bounds[low]);
+    }
+
+    function draw() {
+      const area = plot();
+      paint = drawing.colours();
+      const context = drawing.cleared(base, host.clientWidth, host.clientHeight);
+      drawing.leftAxis(context, [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, text: `${100 * at}%` })), y, area, paint);
+      context.save();
+      context.beginPath();
+      context.rect(area.left, 0, area.width, host.clientHeight);
+      context.clip();
+      context.strokeStyle = paint.bar;
+      context.lineWidth = 2;
+      context.beginPath();
+      const [first, last] = [buckets.find(bounds, view.from), buckets.find(bounds, Math.max(view.to - 1e-9, 0)) + 1];
+      context.moveTo(x(view.from), y(share(view.from)));
+      let drawn = -Infinity;
+      for (let b = first + 1; b <= last; b += 1) {
+        if (x(bounds[b]) - drawn >= 0.5 || b === last) {
+          drawn = x(bounds[b]);
+          context.lineTo(drawn, y(before[b] / total));
+        }
+      }
+      context.stroke();
+      context.restore();
+      drawing.bottomAxis(context, axis.ticks(view.from, view.to, area.width / 64), x, area, paint);
+      drawOver();
+    }
+
+    function drawOver() {
+      const area = plot();
+      const context = drawing.cleared(over, host.clientWidth, host.clientHeight);
+      const { lo, hi } = page.span();
+      const clip = (at) => Math.min(Math.max(x(at), area.left), area.left + area.width);
+      context.fillStyle = paint.pickSoft;
+      context.fillRect(clip(lo), area.top, clip(hi) - clip(lo), area.height);
+      context.textBaseline = "alphabetic";
+      [[lo, "right", -7], [hi, "left", 7]].forEach(([at, align, shift]) => {
+        if (at < view.from || at > view.to) {
+          return;
+        }
+        const [px, py] = [x(at), y(share(at))];
+        const text = numbers.percent(share(at));
+        const width = context.measureText(text).width + 10;
+        const flip = align === "right" ? px - width < area.left : px + width > area.left + area.width;
+        context.fillStyle = paint.pick;
+        context.fillRect(px - 1, area.top, 2, area.height);
+        context.beginPath();
+        context.arc(px, py, 4.5, 0, 2 * Math.PI);
+        context.fill();
+        context.textAlign = flip === (align === "right") ? "left" : "right";
+        context.lineWidth = 4;
+        context.strokeStyle = paint.card;
+        const label = [text, px + (flip ? -shift : shift), py < area.top + 18 ? py + 17 : py - 6];
+        context.strokeText(...label);
+        context.fillText(...label);
+      });
+    }
+
+    return {
+      draw,
+      drawOver,
+      empty: !(total > 0),
+      shown(next) {
+        view = next;
+        draw();
+      },
+      said() {
+        const { lo, hi } = page.span();
+        const [from, to] = [lo, hi].map((end) => numbers.percent(share(end)));
+        return `${from} of all records lie below the chosen range, ${to} below its upper end.`;
+      },
+      quantile,
+      quantiles: () => QUANTILES.map(([name, fraction]) => [name, axis.near(quantile(fraction))]),
+    };
+  }
+
+  return { make, nonnegative };
+})();

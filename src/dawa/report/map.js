@@ -1,0 +1,234 @@
+// The map over two axes: the first to the right, the second upwards.
+const map = (() => {
+  const MARGIN = { left: 64, right: 14, top: 12, bottom: 64 };
+  const MOST_PIXELS = 1024;
+  const [TALLEST, FLATTEST] = [620, 240];
+
+  /** page: { axes, release, answers, spans(), cuts(), change(dimension, lo, hi) } */
+  function make(host, page) {
+    const { axes: both, answers, release } = page;
+    const shape = both.map((axis) => axis.size);
+    const [base, over] = drawing.layers(host);
+    host.classList.add("map");
+    let [view, log, paint, found, drawn, marked, task] = [shape.map(drawing.whole), true, null, null, null, null, 0];
+    const { most, beyond } = mostDense(release.buckets);
+
+    function resize() {
+      const ratio = Math.min(Math.max(shape[1] / shape[0], 0.3), 1.6);
+      const width = host.clientWidth - MARGIN.left - MARGIN.right;
+      const room = Math.max(Math.min(TALLEST, window.innerHeight * 0.7), FLATTEST);
+      const height = Math.min(Math.max(width * ratio, FLATTEST), room) + MARGIN.top + MARGIN.bottom;
+      host.style.height = `${Math.round(height)}px`;
+    }
+
+    const plot = () => ({
+      left: MARGIN.left,
+      top: MARGIN.top,
+      width: Math.max(host.clientWidth - MARGIN.left - MARGIN.right, 10),
+      height: Math.max(host.clientHeight - MARGIN.top - MARGIN.bottom, 10),
+    });
+    const x = (at) => MARGIN.left + ((at - view[0].from) / (view[0].to - view[0].from)) * plot().width;
+    const y = (at) => MARGIN.top + plot().height * (1 - (at - view[1].from) / (view[1].to - view[1].from));
+
+    /** Paint what is in view: whole cells where they fit, else as many pixels as there is room for. */
+    function repaint() {
+      const window_ = view.map(({ from, to }, i) => {
+        const cells = { from: Math.floor(from), to: Math.min(Math.ceil(to), shape[i]) };
+        return cells.to - cells.from <= MOST_PIXELS ? cells : { from, to };
+      });
+      const [width, height] = window_.map(({ from, to }) => Math.min(Math.ceil(to - from), MOST_PIXELS));
+      found = { window: window_, ...heat.raster(release, answers.published, shape, window_, width, height) };
+      marked = null;
+      recolour();
+    }
+
+    function recolour() {
+      drawn = heat.picture(found, most, log);
+      draw();
+      mark();
+    }
+
+    function blit(context, picture) {
+      const [across, up] = found.window;
+      context.imageSmoothingEnabled = found.width > plot().width;
+      context.drawImage(picture, x(across.from), y(up.to), x(across.to) - x(across.from), y(up.from) - y(up.to));
+    }
+
+    function clipped(context, action) {
+      const area = plot();
+      context.save();
+      context.beginPath();
+      context.rect(area.left, area.top, area.width, area.height);
+      context.clip();
+      action();
+      context.restore();
+    }
+
+    function draw() {
+      const area = plot();
+      paint = drawing.colours();
+      const context = drawing.cleared(base, host.clientWidth, host.clientHeight);
+      if (drawn) {
+        clipped(context, () => blit(context, drawn));
+      }
+      context.strokeStyle = paint.line;
+      context.lineWidth = 1;
+      context.strokeRect(area.left - 0.5, area.top - 0.5, area.width + 1, area.height + 1);
+      drawing.bottomAxis(context, both[0].ticks(view[0].from, view[0].to, area.width / 64), x, area, paint);
+      drawing.leftAxis(context, both[1].ticks(view[1].from, view[1].to, area.height / 44), y, area, paint, false);
+      legend(context, area);
+      drawOver();
+    }
+
+    function legend(context, area) {
+      const [top, width] = [area.top + area.height + 34, Math.min(area.width, 260)];
+      const left = area.left + area.width - width;
+      const colours = heat.ramp();
+      for (let i = 0; i < width; i += 1) {
+        const colour = colours[Math.round((255 * i) / (width - 1))];
+        context.fillStyle = `rgb(${colour & 255} ${(colour >> 8) & 255} ${(colour >> 16) & 255})`;
+        context.fillRect(left + i, top, 1.5, 9);
+      }
+      const scale = heat.scaling(most, log);
+      const gap = numbers.niceStep(most / 4);
+      const ticks = log ? [0, 1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7] : [0, gap, 2 * gap, 3 * gap];
+      const last = `${numbers.value(most, most < 10 ? 0.1 : 1)}${beyond ? " or more" : ""}`;
+      const tail = left + width - context.measureText(last).width - 10;
+      context.fillStyle = paint.soft;
+      context.textBaseline = "top";
+      context.textAlign = "right";
+      context.fillText(last, left + width, top + 12);
+      context.textAlign = "center";
+      let free = -Infinity;
+      for (const at of ticks) {
+        const text = numbers.value(at, gap);
+        const half = context.measureText(text).width / 2;
+        const middle = Math.max(left + scale(at) * width, left + half);
+        if (middle - half > free && middle + half < tail) {
+          context.fillText(text, middle, top + 12);
+          free = middle + half + 8;
+        }
+      }
+      context.textAlign = "left";
+      if (left - area.left > 120) {
+        context.fillText("records per cell", left - context.measureText("records per cell").width - 12, top - 2);
+      }
+    }
+
+    function drawOver() {
+      const context = drawing.cleared(over, host.clientWidth, host.clientHeight);
+      const [across, up] = page.spans();
+      clipped(context, () => {
+        if (marked) {
+          blit(context, marked);
+        }
+        const box = [x(across.lo), y(up.hi), x(across.hi) - x(across.lo), y(up.lo) - y(up.hi)];
+        context.lineWidth = 5;
+        context.strokeStyle = paint.card;
+        context.strokeRect(...box);
+        context.lineWidth = 2.5;
+        context.strokeStyle = paint.pick;
+        context.strokeRect(...box);
+        context.fillStyle = paint.pick;
+        for (const cx of [across.lo, across.hi]) {
+          for (const cy of [up.lo, up.hi]) {
+            context.fillRect(x(cx) - 4, y(cy) - 4, 8, 8);
+          }
+        }
+      });
+      const area = plot();
+      const clipX = (at) => Math.min(Math.max(x(at), area.left), area.left + area.width);
+      const clipY = (at) => Math.min(Math.max(y(at), area.top), area.top + area.height);
+      [across, up].forEach((span, dimension) => {
+        ["lo", "hi"].forEach((end, i) => {
+          const box = dimension
+            ? { x: clipX(across.lo), y: clipY(span[end]) - 8, width: clipX(across.hi) - clipX(across.lo), height: 16 }
+            : { x: clipX(span[end]) - 8, y: clipY(up.hi), width: 16, height: clipY(up.lo) - clipY(up.hi) };
+          handles.place(sliders[dimension][i], span, end, box);
+        });
+      });
+    }
+
+    /** Mark the buckets that are cut, once the rectangle rests. */
+    function mark() {
+      clearTimeout(task);
+      marked = null;
+      task = setTimeout(() => {
+        const chosen = new Set(page.cuts().map((cut) => cut.bucket));
+        marked = chosen.size && found ? heat.marks(found, chosen, paint.cut) : null;
+        drawOver();
+      }, 150);
+    }
+
+    function show(next) {
+      const same = next.every((part, i) => part.from === view[i].from && part.to === view[i].to);
+      view = next;
+      if (!same) {
+        draw();
+        clearTimeout(task);
+        task = setTimeout(repaint, 120);
+      }
+      return !same;
+    }
+
+    const point = (px, py) => [
+      view[0].from + ((px - MARGIN.left) / plot().width) * (view[0].to - view[0].from),
+      view[1].from + (1 - (py - MARGIN.top) / plot().height) * (view[1].to - view[1].from),
+    ];
+    const chart = {
+      axes: both,
+      spans: page.spans,
+      change: page.change,
+      step: (dimension) => Math.max(1, Math.round((view[dimension].to - view[dimension].from) / 100)),
+      jump: (dimension, from, direction) => from + direction,
+      point,
+      edges: () => page.spans().map((span, i) => (i ? [y(span.lo), y(span.hi)] : [x(span.lo), x(span.hi)])),
+      inPlot: (px, py) => px >= MARGIN.left - 8 && py <= MARGIN.top + plot().height + 8,
+      pan(px, py) {
+        const by = [-px / plot().width, py / plot().height];
+        return show(view.map((part, i) => drawing.moved(part, shape[i], by[i] * (part.to - part.from))));
+      },
+      zoom(factor, px, py) {
+        const centre = point(px, py);
+        return show(view.map((part, i) => drawing.zoomed(part, shape[i], factor, centre[i])));
+      },
+      reset: () => show(shape.map(drawing.whole)),
+    };
+    const sliders = handles.sliders(host, chart);
+    handles.pointers(host, chart);
+    resize();
+
+    return {
+      refresh() {
+        resize();
+        repaint();
+      },
+      draw: () => (found ? recolour() : draw()),
+      drawOver() {
+        mark();
+        drawOver();
+      },
+      reset: chart.reset,
+      zoomBy: (factor) => show(view.map((part, i) => drawing.zoomed(part, shape[i], factor, (part.from + part.to) / 2))),
+      moveBy: (share) => show([drawing.moved(view[0], shape[0], share * (view[0].to - view[0].from)), view[1]]),
+      log: () => log,
+      setLog(value) {
+        log = value;
+        recolour();
+      },
+      caption: () =>
+        `Records per cell: ${both[0].column} to the right, ${both[0].pitch}; ${both[1].column} upwards, ` +
+        `${both[1].pitch}. ${drawing.advice("a rectangle", "an axis")}`,
+    };
+  }
+
+  /** Where colours end: a few cells beyond would leave none for all others. */
+  function mostDense({ bounds, totals }) {
+    const heights = Array.from(totals, (total, b) => [total / (bounds[b + 1] - bounds[b]), bounds[b + 1] - bounds[b]]);
+    const [most, usual] = [drawing.highest(heights, 1), drawing.highest(heights, 0.998)];
+    const end = usual > 0 ? usual : most;
+    return { most: end > 0 ? end : 1, beyond: most > end };
+  }
+
+  return { make };
+})();

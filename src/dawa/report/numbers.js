@@ -1,0 +1,112 @@
+// Exact fractions, and numbers as people read them. What is typed is read exactly, as Python does.
+const numbers = (() => {
+  const MOST = BigInt(Number.MAX_SAFE_INTEGER);
+  const TEXT = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,3}))?\s*$/i;
+  const RATIO = /^\s*([+-]?\d+)\s*\/\s*(\d+)\s*$/;
+
+  /** The fraction that a text writes, {n, d} with d > 0, or null. */
+  function read(text) {
+    const ratio = RATIO.exec(text);
+    if (ratio) {
+      const d = BigInt(ratio[2]);
+      return d === 0n ? null : { n: BigInt(ratio[1]), d };
+    }
+    const found = TEXT.exec(text);
+    if (!found || !(found[2] || found[3])) {
+      return null;
+    }
+    const [, sign, whole, decimals = "", exponent = "0"] = found;
+    const digits = BigInt(`${whole}${decimals}`) * (sign === "-" ? -1n : 1n);
+    const power = Number(exponent) - decimals.length;
+    return power >= 0 ? { n: digits * 10n ** BigInt(power), d: 1n } : { n: digits, d: 10n ** BigInt(-power) };
+  }
+
+  const minus = (a, b) => ({ n: a.n * b.d - b.n * a.d, d: a.d * b.d });
+  const plus = (a, b) => ({ n: a.n * b.d + b.n * a.d, d: a.d * b.d });
+  const times = (a, b) => ({ n: a.n * b.n, d: a.d * b.d });
+  const over = (a, b) => (b.n < 0n ? { n: -a.n * b.d, d: -a.d * b.n } : { n: a.n * b.d, d: a.d * b.n });
+  const less = (a, b) => a.n * b.d < b.n * a.d;
+  const isWhole = (a) => a.n % a.d === 0n;
+  const of = (whole) => ({ n: BigInt(whole), d: 1n });
+
+  const size = (n) => n.toString(16).length * 4;
+
+  /** The nearest float, ties to even. */
+  function float({ n, d }) {
+    const positive = n < 0n ? -n : n;
+    if (positive <= MOST && d <= MOST) {
+      return Number(n) / Number(d);
+    }
+    // A quotient of at least 65 bits, whose last bit says whether anything was left over, rounds as the ratio does.
+    const shift = size(d) - size(positive) + 72;
+    const [above, below] = shift >= 0 ? [positive << BigInt(shift), d] : [positive, d << BigInt(-shift)];
+    const quotient = above / below;
+    const sticky = quotient * below === above ? quotient : quotient | 1n;
+    return (n < 0n ? -1 : 1) * Number(sticky) * 2 ** -shift;
+  }
+
+  /** A fraction as people write it: decimals where these are exact and few, else with a slash. */
+  function written({ n, d }) {
+    for (let decimals = 0, scale = 1n; decimals <= 12; decimals += 1, scale *= 10n) {
+      if ((n * scale) % d === 0n) {
+        const digits = (n < 0n ? (-n * scale) / d : (n * scale) / d).toString().padStart(decimals + 1, "0");
+        const point = digits.length - decimals;
+        return (n < 0n ? "-" : "") + digits.slice(0, point) + (decimals ? `.${digits.slice(point)}` : "");
+      }
+    }
+    const common = divisor(n < 0n ? -n : n, d);
+    return `${n / common}/${d / common}`;
+  }
+
+  function divisor(a, b) {
+    while (b) {
+      [a, b] = [b, a % b];
+    }
+    return a;
+  }
+
+  const grouped = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ",");
+
+  /** With so many decimals (0 or 1), a tie to the even digit, and thousands apart. */
+  function fixed(x, decimals) {
+    const positive = Math.abs(x);
+    let text = positive.toFixed(decimals);
+    const tie = decimals === 0 ? positive % 1 === 0.5 : (positive * 4) % 2 === 1;
+    if (tie && positive < 2 ** 50) {
+      const down = Math.floor(positive * 10 ** decimals);
+      text = ((down % 2 === 0 ? down : down + 1) / 10 ** decimals).toFixed(decimals);
+    }
+    const [whole, rest] = text.split(".");
+    const shown = grouped(whole) + (rest ? `.${rest}` : "");
+    return x < 0 && Number(text) !== 0 ? `−${shown}` : shown;
+  }
+
+  /** A number of records: one decimal below a hundred, none above. */
+  const records = (x) => (Number.isFinite(x) ? fixed(x, Math.abs(x) < 100 ? 1 : 0) : "unbounded");
+
+  /** A share of a whole, such as 12.3%. */
+  const percent = (share) => (Number.isFinite(share) ? `${fixed(100 * share, 1)}%` : "–");
+
+  /** A confidence, such as 95%. */
+  const sure = (confidence) => `${Math.round(100 * confidence)}%`;
+
+  /** A value of an axis, with as many digits as a step of that size needs. */
+  function value(x, step) {
+    const decimals = step >= 1 ? 0 : Math.min(12, Math.ceil(-Math.log10(step) - 1e-9));
+    if (Math.abs(x) >= 1e15 || (x !== 0 && Math.abs(x) < 1e-9)) {
+      return x.toPrecision(6).replace("-", "−");
+    }
+    const [whole, rest] = Math.abs(x).toFixed(decimals).split(".");
+    const shown = (Math.abs(x) >= 10000 ? grouped(whole) : whole) + (rest ? `.${rest}` : "");
+    return x < 0 && Number(shown.replaceAll(",", "")) !== 0 ? `−${shown}` : shown;
+  }
+
+  /** The least of 1, 2, 5, 10, 20, … times a power of ten that is not below x. */
+  function niceStep(x) {
+    const power = 10 ** Math.floor(Math.log10(x));
+    const lead = x / power;
+    return (lead <= 1.0000001 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10) * power;
+  }
+
+  return { read, minus, plus, times, over, less, isWhole, of, float, written, fixed, records, percent, sure, value, niceStep };
+})();

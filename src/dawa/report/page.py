@@ -1,0 +1,167 @@
+"""Build the page: a template, its style, its scripts and a release become one file that needs nothing else."""
+
+import math
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from html import escape
+from importlib import resources
+from os import PathLike
+from pathlib import Path
+
+from dawa import stages
+from dawa.axis import Axis
+from dawa.errors import FolderError
+from dawa.releases import Release
+from dawa.report import embedded
+from dawa.statement import PrivacyStatement
+from dawa.tables import written
+from dawa.version import __version__
+
+SCRIPTS = (
+    "numbers.js",
+    "dates.js",
+    "axes.js",
+    "hilbert.js",
+    "buckets.js",
+    "trees.js",
+    "hats.js",
+    "bumps.js",
+    "wavelets.js",
+    "stops.js",
+    "answer.js",
+    "canvas.js",
+    "handles.js",
+    "histogram.js",
+    "cumulative.js",
+    "heat.js",
+    "map.js",
+    "panel.js",
+    "kept.js",
+    "page.js",
+)
+"""Each defines one name, and uses those before it."""
+
+GENERATOR = f"dawa {__version__}"
+OWN_MARK = b'<meta name="generator" content="dawa '
+"""By which a page is known to be one of these."""
+
+STEPS = {
+    "partition": "choosing where buckets begin and end",
+    "measure": "counting records, with noise",
+}
+"""What the steps of a mechanism spend on, in words."""
+
+
+def save(release: Release, path: str | PathLike[str]) -> Path:
+    """Write the page to a file.
+
+    Raises:
+        FolderError: If the file cannot be written.
+    """
+    target, text = Path(path), html(release)
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FolderError(f"{target} cannot be written: {error.strerror}.", "choose another file.") from None
+    return target
+
+
+def html(release: Release) -> str:
+    """The page as text.
+
+    >>> import dawa
+    >>> rel = dawa.release({"age": [31, 45, 45, 62]}, dawa.Axis("age", 0, 100), epsilon=1)
+    >>> html(rel).startswith("<!doctype html>")
+    True
+    """
+    stages.reached("Building the page")
+    privacy = release.privacy
+    return _filled(
+        _part("page.html"),
+        kind="A differentially private release" if privacy.private else "An experiment, not a private release",
+        title=escape(_title(release.axes)),
+        generator=escape(GENERATOR),
+        style=_part("page.css"),
+        summary=escape(_summary(release)),
+        banner="" if privacy.private else _part("not_private.html"),
+        epsilon=escape(_number(float(privacy.epsilon))),
+        protected=escape(_protected(privacy)),
+        buckets=f"{len(release.estimate.buckets):,}",
+        cells=" × ".join(f"{side:,}" for side in release.estimate.shape),
+        library=escape(f"dawa {privacy.library}"),
+        mechanism=escape(privacy.mechanism),
+        id=escape(privacy.id or "none"),
+        odds=escape(_odds(privacy)),
+        split=_split(privacy),
+        statement=escape(str(privacy)),
+        data=embedded.script(embedded.data(release)),
+        script="\n".join(_part(name) for name in SCRIPTS),
+    )
+
+
+@lru_cache(maxsize=64)
+def _part(name: str) -> str:
+    return resources.files("dawa.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _filled(template: str, **parts: str) -> str:
+    """The template with each ``{{name}}`` replaced once; what is put in is not looked at again."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+
+
+def _title(axes: Sequence[Axis]) -> str:
+    return "How many, along " + " and ".join(axis.column for axis in axes)
+
+
+def _summary(release: Release) -> str:
+    """What can be asked, in one sentence."""
+    ranges = []
+    for axis in release.axes:
+        lo, hi = written(axis, [0], [axis.size])
+        ranges.append(f"{axis.column} from {lo[0]} to {hi[0]}")
+    how = {1: "Drag or type any range", 2: "Drag or type any rectangle"}.get(len(ranges), "Type any box")
+    rest = "how sure that is, and why nobody in the data is exposed by it."
+    told = rest if release.privacy.private else "and how sure that is."
+    return f"{how} of {' and '.join(ranges)}, and read about how many records lie in it, {told}"
+
+
+def _protected(privacy: PrivacyStatement) -> str:
+    if not privacy.private:
+        return "nobody"
+    if privacy.unit_column is None:
+        return "each single record"
+    most = privacy.max_rows_per_unit
+    records = "1 record" if most == 1 else f"{most} records"
+    return f"each person (one value of {privacy.unit_column}), with up to {records} counted"
+
+
+def _odds(privacy: PrivacyStatement) -> str:
+    """Epsilon in the words of a bet."""
+    if not privacy.private:
+        return "The noise was made from a seed, so nobody is protected. Do not publish this as if it were private."
+    if privacy.epsilon > 7:
+        return f"An ε above 7 promises little: whether one {privacy.unit} is in the data may become nearly certain."
+    return (
+        f"In the words of a bet: whatever odds somebody gave on whether one {privacy.unit} is in the data, this release"
+        f" moves them by a factor of {math.exp(privacy.epsilon):.3g} at most."
+    )
+
+
+def _split(privacy: PrivacyStatement) -> str:
+    """How epsilon was split: one part of a bar per step, with a line of text for each."""
+    parts = [(step, float(part), float(part / privacy.epsilon)) for step, part in privacy.split.items() if part > 0]
+    bar = "".join(
+        f'<div class="part part{i % 4}" style="flex-grow:{share:.6f}"></div>' for i, (_, _, share) in enumerate(parts)
+    )
+    lines = "".join(
+        f'<li><span class="swatch part{i % 4}"></span><b>{escape(step)}</b> ε = {_number(part)} ({share:.0%}):'
+        f" {escape(STEPS.get(step, 'a step of the mechanism'))}</li>"
+        for i, (step, part, share) in enumerate(parts)
+    )
+    said = escape("How ε was split: " + ", ".join(f"{step} {share:.0%}" for step, _, share in parts))
+    return f'<div class="bar" role="img" aria-label="{said}">{bar}</div><ul class="key">{lines}</ul>'
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"

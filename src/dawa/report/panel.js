@@ -1,0 +1,73 @@
+// The answer in numbers and words.
+const panel = (() => {
+  const MOST_LISTED = 6;
+  const by = (id) => document.getElementById(id);
+
+  function element(tag, text) {
+    const made = document.createElement(tag);
+    made.textContent = text;
+    return made;
+  }
+
+  /** words: { said, bucketSaid(bucket) or null, pictured }; the answer in a sentence. */
+  function show(answer, level, words) {
+    by("value").textContent = numbers.records(answer.value);
+    by("share").textContent = numbers.percent(answer.share);
+    const waiting = answer.noise === undefined;
+    for (const name of ["noise", "bias", "low", "high"]) {
+      by(name).textContent = waiting ? "…" : numbers.records(answer[name]);
+    }
+    gauge(answer, waiting);
+    cuts(answer.cuts, words);
+    const [value, low, high] = [answer.value, answer.low, answer.high].map(numbers.records);
+    const sure = waiting
+      ? "error bars are being prepared"
+      : `between ${low} and ${high} with ${numbers.sure(level.confidence)} confidence`;
+    return `${words.said}: ${value} records, ${sure}.`;
+  }
+
+  /** Low to high as a bar, the noise inside of it, the value as a line. */
+  function gauge({ value, noise, low, high }, waiting) {
+    const [far, near, tick] = by("gauge").children;
+    by("gauge").hidden = waiting || !Number.isFinite(high);
+    if (waiting || !Number.isFinite(high)) {
+      return;
+    }
+    const room = Math.max(high * 1.15, 1e-9);
+    const place = (part, from, to) => {
+      const [left, right] = [from, to].map((at) => Math.min(Math.max((100 * at) / room, 0), 100));
+      Object.assign(part.style, { left: `${left}%`, width: `${right - left}%` });
+    };
+    place(far, low, high);
+    place(near, Math.max(value - noise, low), Math.min(value + noise, high));
+    tick.style.left = `${Math.min(Math.max((100 * value) / room, 0), 100)}%`;
+  }
+
+  /** Which buckets are cut: by name where they are stretches of one axis, else by number. */
+  function cuts(list, words) {
+    const host = by("cuts");
+    host.replaceChildren();
+    if (list.length === 0) {
+      host.append(element("p", "No bucket is cut: nothing is assumed about how records lie inside of buckets."));
+      return;
+    }
+    const mark = element("span", "");
+    mark.className = "mark";
+    const few = words.bucketSaid && list.length <= MOST_LISTED;
+    const count = `${numbers.fixed(list.length, 0)} ${list.length === 1 ? "bucket is" : "buckets are"} cut`;
+    const where = words.pictured ? ", and marked in the picture" : "";
+    const rest = ". Their records are taken to lie evenly; the bias bound says how far off that can be.";
+    const line = element("p", count + where + (few ? ":" : rest));
+    line.prepend(mark);
+    host.append(line);
+    if (few) {
+      const listed = document.createElement("ul");
+      for (const { bucket, inside } of list) {
+        listed.append(element("li", `${words.bucketSaid(bucket)} (${numbers.percent(inside)} of it inside)`));
+      }
+      host.append(listed);
+    }
+  }
+
+  return { show, element, by };
+})();

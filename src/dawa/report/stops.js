@@ -1,0 +1,73 @@
+// What it says of a bucket that the walk left it whole: a bound on its unevenness that fails with a given chance.
+const stops = (() => {
+  const SMALLEST_STOP = 2 ** -24;
+  const ROUNDING = 1e-6;
+  const WORD = 2 ** 64;
+
+  /** The chance of stopping at 0, 1, 2, … steps: each the least that the one before it allows. */
+  function knots(least) {
+    const found = [1 - least];
+    while (found[found.length - 1] > SMALLEST_STOP) {
+      const before = found[found.length - 1];
+      let [low, high] = [0, before];
+      for (let i = 0; i < 100; i += 1) {
+        const middle = (low + high) / 2;
+        const gain = Math.log1p(-middle) - Math.log1p(-before);
+        if (middle > 0 && ((1 - middle) / middle) * gain <= Math.log1p(-middle) - Math.log(least)) {
+          high = middle;
+        } else {
+          low = middle;
+        }
+      }
+      found.push(high);
+    }
+    found[found.length - 1] = Math.max(found[found.length - 1], SMALLEST_STOP);
+    return found.map((stop) => Math.log1p(-stop));
+  }
+
+  /** For each point of the table, the most that the chances of stopping there, a step above, … can add up to. */
+  function chances({ loss, step }) {
+    const allowed = numbers.float(numbers.read(loss)) * (1 - ROUNDING);
+    const logs = knots(Math.exp(-allowed * step));
+    const points = step * (logs.length - 1) + 1;
+    const stop = (point) => {
+      const j = Math.min(Math.floor(point / step), logs.length - 2);
+      const log = logs[j] + (point / step - j) * (logs[j + 1] - logs[j]);
+      return Math.round(-Math.expm1(log) * WORD) / WORD;
+    };
+    const last = stop(points - 1);
+    const found = new Float64Array(Math.ceil(points / step) * step);
+    for (let i = found.length - 1; i >= 0; i -= 1) {
+      found[i] = (i < points ? stop(i) : last) + (i + step < found.length ? found[i + step] : 0);
+    }
+    return found.map((sum) => sum + 64 * last);
+  }
+
+  /** A function from a chance and a bucket to the bound. */
+  function rule(data) {
+    if (!data) {
+      return null;
+    }
+    let table = null; // made when a bucket is first cut
+    return (chance, bucket) => {
+      const depth = data.depth[bucket];
+      if (depth < 0) {
+        return Infinity;
+      }
+      table = table || chances(data);
+      let [low, high] = [0, table.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (table[middle] <= chance) {
+          high = middle;
+        } else {
+          low = middle + 1;
+        }
+      }
+      const point = low < table.length ? low : Infinity;
+      return Math.max(point - 1 + data.step * depth - data.offset, 0);
+    };
+  }
+
+  return { rule };
+})();

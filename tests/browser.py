@@ -1,0 +1,117 @@
+"""Pages in a real browser, which remember everything that they should not have done.
+
+A test that cannot have a browser is skipped with a plain reason. Where the environment variable ``CI`` is set nothing
+may be skipped, so there it fails.
+"""
+
+import os
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from benchmarks.chromium import READY, chromium, installed
+
+NUMBERS = "['value', 'noise', 'bias', 'low', 'high']"
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if installed() is None:
+        assert not os.environ.get("CI"), "CI needs chromium: apt-get install chromium"
+        pytest.skip("there is no chromium here: apt-get install chromium")
+    with chromium() as found:
+        yield found
+
+
+class Sheet:
+    """One open page."""
+
+    def __init__(self, browser, path, fragment="", **context):
+        self.context = browser.new_context(accept_downloads=True, **context)
+        self.page = self.context.new_page()
+        self.requests, self.complaints = [], []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        self.address = path.as_uri()
+        self.page.goto(self.address + fragment)
+        self.until(READY)
+
+    def until(self, condition, patience=30):
+        """Wait for a condition, which is asked from outside: the page's own policy forbids to evaluate texts inside."""
+        give_up = time.monotonic() + patience
+        while not self.page.evaluate(condition):
+            assert time.monotonic() < give_up, condition
+            self.page.wait_for_timeout(20)
+
+    def check(self):
+        """Nothing was asked of anyone but the file itself, and nothing went wrong."""
+        assert not self.complaints
+        assert [url for url in self.requests if url.split("#")[0] != self.address and url[:5] != "blob:"] == []
+
+    def texts(self, *ids):
+        return [self.page.locator(f"#{name}").text_content() for name in ids]
+
+    def shown(self):
+        """The five numbers, as they are written."""
+        return self.page.evaluate(f"{NUMBERS}.map((id) => document.getElementById(id).textContent)")
+
+    def typed(self):
+        """Both ends on every axis, as the inputs have them."""
+        axes = self.page.locator("#ends fieldset").count()
+        return [[self.page.input_value(f"#{end}{i}") for i in range(axes)] for end in ("from", "to")]
+
+    def type(self, **ends):
+        """Type ends into the inputs, as a person does."""
+        for name, text in ends.items():
+            self.page.fill(f"#{name}", text)
+        self.page.keyboard.press("Enter")
+
+    def asked(self, fragments):
+        """What the page shows after each of these fragments, one after the other."""
+        return self.page.evaluate(
+            f"""async (fragments) => {{
+              const found = [];
+              for (const fragment of fragments) {{
+                await new Promise((go) => {{
+                  addEventListener('hashchange', go, {{ once: true }});
+                  location.hash = fragment;
+                }});
+                found.push([...{NUMBERS}, 'problem'].map((id) => document.getElementById(id).textContent));
+              }}
+              return found;
+            }}""",
+            fragments,
+        )
+
+    def rest(self):
+        """Wait until two frames have passed, so that what was dragged is answered."""
+        self.page.evaluate("new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
+
+    def drag(self, start, stop, steps=5):
+        """Drag with a mouse, between two places given as parts of the chart's plot."""
+        (x0, y0), (x1, y1) = self.place(*start), self.place(*stop)
+        self.page.mouse.move(x0, y0)
+        self.page.mouse.down()
+        self.page.mouse.move(x1, y1, steps=steps)
+        self.page.mouse.up()
+        self.rest()
+
+    def place(self, across, up):
+        """Pixels of a place in the chart, given as parts of its width and height."""
+        self.page.locator("#chart").scroll_into_view_if_needed()
+        box = self.page.locator("#chart").bounding_box()
+        return box["x"] + 64 + across * (box["width"] - 80), box["y"] + 14 + (1 - up) * (box["height"] - 80)
+
+
+@contextmanager
+def opened(browser, path, fragment="", **context):
+    """A page, checked when it is left."""
+    sheet = Sheet(browser, path, fragment, **context)
+    try:
+        yield sheet
+        sheet.check()
+    finally:
+        sheet.context.close()
