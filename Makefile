@@ -3,12 +3,13 @@
 # make check  lint and type-check
 # make bench  speed and accuracy, as ratios to things measured in the same run
 # make rivals every mechanism on the same footing
+# make maps   every mechanism on maps, and one map at the paper's size
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check bench rivals clean
+.PHONY: demo test check bench rivals maps clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -27,9 +28,14 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.strategies
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.accuracy
+	$(BIN)/python -m benchmarks.startup
 
 rivals: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.rivals
+
+maps: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.spatial
+	$(BIN)/python -m benchmarks.large_maps
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dawa needs Python 3.11 or newer. Hint: make PYTHON=python3.12")'

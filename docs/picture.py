@@ -1,10 +1,11 @@
-"""Draw the picture of the README, a release over its truth: ``python docs/picture.py``."""
+"""Draw the pictures of the documentation, releases beside their truth: ``python -m docs.picture``."""
 
 from pathlib import Path
 
 import numpy as np
 
 import dawa
+from benchmarks.large_maps import EAST, NORTH, SOUTH, WEST, places
 from dawa.demo import INCOME, people
 
 WIDTH, HEIGHT, LEFT, TOP = 860, 300, 56, 40
@@ -23,10 +24,20 @@ def x(income: float) -> float:
 
 
 def main() -> None:
-    """Write docs/release.svg."""
+    """Write docs/release.svg and docs/maps.png."""
+    incomes_over_truth()
+    longitude, latitude = places()
+    limits = ((SOUTH, NORTH), (WEST, EAST))
+    counts = np.histogram2d(latitude, longitude, bins=256, range=limits)[0].astype(np.int64)[::-1]
+    estimate = dawa.estimate(counts, epsilon="0.5", seed=2014)
+    dawa.plots.maps(counts, estimate, Path(__file__).with_name("maps.png"))
+
+
+def incomes_over_truth() -> None:
+    """A release of generated incomes."""
     incomes = people()["income"]
     release = dawa.release({"income": incomes}, INCOME, epsilon="0.5", seed=2014)
-    truth = np.bincount(INCOME.cells(incomes), minlength=INCOME.size)
+    truth = np.bincount(np.clip(incomes // 100, 0, INCOME.size - 1).astype(int), minlength=INCOME.size)
     shown = MOST_INCOME // 100
     dots = "".join(
         f'<rect x="{x(100 * cell):.1f}" y="{y(count):.1f}" width="0.8" height="{y(0) - y(count):.1f}"/>'
