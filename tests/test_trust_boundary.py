@@ -21,6 +21,8 @@ WIRING = {"pipeline.py", "mechanisms/__init__.py", "mechanisms/mechanism.py", "m
     f"mechanisms/{name}.py" for name in ("hybrid_tree", "privelet", "quadtree")
 }
 """These pass a source of randomness on, without drawing from it."""
+BENCHMARK = {name for name in MODULES if name.startswith("bench/")}
+"""It compares on public data, also with what is not private."""
 
 
 def imports(name):
@@ -82,9 +84,32 @@ def test_private_steps_have_no_other_randomness():
 
 
 def test_the_optimum_is_out_of_reach():
-    """It is not private; nothing in the library imports it, and importing the library does not either."""
-    assert not {name for name in MODULES if any("optimum" in found for found in imports(name))}
+    """It is not private; only the benchmark imports it, and importing the library does not either."""
+    assert {name for name in MODULES if any("optimum" in found for found in imports(name))} <= BENCHMARK
     assert not any("optimum" in name for name in dawa.mechanisms.names())
+
+
+def test_the_benchmark_is_out_of_reach():
+    """It has mechanisms as they were published, which are not private: only its own command imports it."""
+    users = {name for name in MODULES if any(found.startswith("dawa.bench") for found in imports(name))}
+    assert users - BENCHMARK <= {"cli/benching.py"}
+    strings = {
+        name
+        for name, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("dawa.bench")
+    }
+    assert strings <= BENCHMARK, "nor does anything import it by name"
+    assert not any(name.endswith("-code") for name in dawa.mechanisms.names())
+    with pytest.raises(dawa.DawaError):
+        dawa.estimate([1, 2], epsilon=1, mechanism="dawa-2014-code")
+
+
+def test_the_benchmark_sees_public_arrays_only():
+    """It may not open anyone's counts, nor draw the noise that releases draw."""
+    for name in BENCHMARK:
+        assert "exposed" not in attributes(name)
+        assert not any(found.startswith(("dawa.noise", "dawa.counts", "dawa.sources")) for found in imports(name)), name
 
 
 def test_strategies_know_nothing_of_counts():

@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 
 from dawa import budget, kernels
 from dawa.arrays import FloatArray, IntArray, frozen
+from dawa.bucket_queries import Closed, runs_of
 from dawa.counts import Counts, Occupied
 from dawa.errors import BudgetError, OptionError
 from dawa.estimates import Estimate
 from dawa.mechanisms.mechanism import Mechanism
 from dawa.noise import choice, discrete
 from dawa.noise.source import Source
-from dawa.bucket_queries import Closed, runs_of
 from dawa.workload import Workload
 
 LARGEST = 2**22

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dawa import stages
 from dawa.axis import Axis
+from dawa.budget import shown
 from dawa.errors import FolderError
 from dawa.releases import Release
 from dawa.report import embedded
@@ -85,7 +86,7 @@ def html(release: Release) -> str:
         style=_part("page.css"),
         summary=escape(_summary(release)),
         banner="" if privacy.private else _part("not_private.html"),
-        epsilon=escape(_number(float(privacy.epsilon))),
+        epsilon=escape(shown(privacy.epsilon)),
         protected=escape(_protected(privacy)),
         buckets=f"{len(release.estimate.buckets):,}",
         cells=" × ".join(f"{side:,}" for side in release.estimate.shape),
@@ -150,18 +151,14 @@ def _odds(privacy: PrivacyStatement) -> str:
 
 def _split(privacy: PrivacyStatement) -> str:
     """How epsilon was split: one part of a bar per step, with a line of text for each."""
-    parts = [(step, float(part), float(part / privacy.epsilon)) for step, part in privacy.split.items() if part > 0]
+    parts = [(step, shown(part), float(part / privacy.epsilon)) for step, part in privacy.split.items() if part > 0]
     bar = "".join(
         f'<div class="part part{i % 4}" style="flex-grow:{share:.6f}"></div>' for i, (_, _, share) in enumerate(parts)
     )
     lines = "".join(
-        f'<li><span class="swatch part{i % 4}"></span><b>{escape(step)}</b> ε = {_number(part)} ({share:.0%}):'
+        f'<li><span class="swatch part{i % 4}"></span><b>{escape(step)}</b> ε = {part} ({share:.0%}):'
         f" {escape(STEPS.get(step, 'a step of the mechanism'))}</li>"
         for i, (step, part, share) in enumerate(parts)
     )
     said = escape("How ε was split: " + ", ".join(f"{step} {share:.0%}" for step, _, share in parts))
     return f'<div class="bar" role="img" aria-label="{said}">{bar}</div><ul class="key">{lines}</ul>'
-
-
-def _number(value: float) -> str:
-    return f"{value:.6g}"

@@ -72,6 +72,7 @@ def broken(problem: str) -> ReleaseError:
         f"The strategy of this release {problem}.", "ask its publisher for it again: the file was changed or cut off."
     )
 
+
 def whole_numbers(data: dict[str, Any], name: str) -> IntArray:
     """A list of a JSON object, as integers that are exactly the ones written there."""
     numbers = data.get(name)
