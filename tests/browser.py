@@ -15,8 +15,9 @@ from benchmarks.chromium import READY, chromium, installed
 NUMBERS = "['value', 'noise', 'bias', 'low', 'high']"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    """A browser for the tests of one module: its driver keeps an event loop running, which others could not have then."""
     if installed() is None:
         assert not os.environ.get("CI"), "CI needs chromium: apt-get install chromium"
         pytest.skip("there is no chromium here: apt-get install chromium")
