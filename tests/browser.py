@@ -17,7 +17,7 @@ NUMBERS = "['value', 'noise', 'bias', 'low', 'high']"
 
 @pytest.fixture(scope="module")
 def browser():
-    """A browser for the tests of one module: its driver keeps an event loop running, which others could not have then."""
+    """A browser for one module: its driver keeps an event loop running, and others need one of their own."""
     if installed() is None:
         assert not os.environ.get("CI"), "CI needs chromium: apt-get install chromium"
         pytest.skip("there is no chromium here: apt-get install chromium")
