@@ -8,6 +8,7 @@ import importlib.util
 import os
 import signal
 import threading
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
@@ -66,7 +67,9 @@ def run(
         noted = {"experiment": experiment.name, "size": size, "workers": workers, "backend": backend}
         store.note(folder, {**noted, "data": None if data is None else str(data)})
         advanced(done, len(tasks))
-        with closing(_results(missing, data, workers, backend)) as results:
+        with warnings.catch_warnings(), closing(_results(missing, data, workers, backend)) as results:
+            # Processes that have grown are replaced by fresh ones: nothing to tell anyone.
+            warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
             for record in results:
                 store.append(descriptor, record)
                 done += 1
