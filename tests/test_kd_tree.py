@@ -127,7 +127,7 @@ def test_cuts_are_drawn_with_the_exact_chances():
     st.sampled_from(["1/20", "1/3", "0.9"]),
 )
 def test_the_loss_is_nearly_all_of_the_share_and_never_more(shape, levels, epsilon, share):
-    options, epsilon = KdTree(share=share, levels=levels), Fraction(epsilon)
+    options, epsilon = KdTree(share=share if levels else None, levels=levels), Fraction(epsilon)
     found = kd_tree.loss(tuple(shape), epsilon, options)
     most = options.share * epsilon if levels and max(shape) > 1 else 0
     assert most * Fraction(99_999, 100_000) <= found <= most
@@ -212,6 +212,7 @@ def test_extreme_counts(cells):
     [
         {"share": 0},
         {"share": 1},
+        {"share": "1/4", "levels": 0},
         {"levels": -1},
         {"levels": 1.5},
         {"levels": True},

@@ -67,7 +67,7 @@ def ratio(axes: int) -> float:
 
 def _plain(options: HybridTree) -> dict[str, Any]:
     """Options as JSON can hold them."""
-    return {**asdict(options), "share": str(options.share)}
+    return {**asdict(options), "share": str(options.for_medians) if options.levels else None}
 
 
 MECHANISM = Mechanism(

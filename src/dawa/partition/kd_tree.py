@@ -29,6 +29,7 @@ from dawa.workload import Workload
 Cut = Callable[[IntArray, IntArray, int], IntArray]
 """Where to cut boxes, given by their lower and upper corners, along an axis."""
 
+USUAL_SHARE = Fraction(1, 20)
 MOST_LEVELS = 16
 """Of medians: far more than any budget can pay for."""
 
@@ -38,17 +39,18 @@ class KdTree:
     """Options of the tree of boxes: all public.
 
     Attributes:
-        share: Share of epsilon for the medians, spread evenly over all cuts above a box.
-        levels: How many levels cut at medians; 0 makes a plain quadtree, and spends nothing.
+        share: Share of epsilon for the medians, spread evenly over all cuts above a box; None takes a twentieth.
+        levels: How many levels cut at medians; 0 makes a plain quadtree, which spends nothing and takes no share.
         height: How many levels there are in all; None goes down to single cells.
     """
 
-    share: Fraction = Fraction(1, 20)
+    share: Fraction | None = None
     levels: int = 2
     height: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "share", budget.share(self.share, "share"))
+        if self.share is not None:
+            object.__setattr__(self, "share", budget.share(self.share, "share"))
         for name, most in (("levels", MOST_LEVELS), ("height", 64)):
             value = getattr(self, name)
             if value is None and name == "height":
@@ -61,6 +63,15 @@ class KdTree:
                 f"A tree of height {self.height} has no room for {self.levels} levels of medians.",
                 "pass a height of at least that many levels, or None.",
             )
+        if self.levels == 0 and self.share is not None:
+            raise OptionError(
+                f"share={self.share} would change nothing without levels of medians.", "pass share=None, or levels=2."
+            )
+
+    @property
+    def for_medians(self) -> Fraction:
+        """The share that is meant."""
+        return USUAL_SHARE if self.share is None else self.share
 
     def choose_boxes(
         self, exposed: Occupied, shape: tuple[int, ...], epsilon: Fraction, source: Source
@@ -75,7 +86,7 @@ class KdTree:
                 f"A tree of boxes takes {MOST_LISTED} cells at most.", "use 'privtree' or 'dawa', or coarser steps."
             )
         plan = planned(shape, epsilon, self)
-        spent = self.share * epsilon if plan.cuts else Fraction(0)
+        spent = self.for_medians * epsilon if plan.cuts else Fraction(0)
         if plan.loss > spent:
             raise BudgetError(
                 f"The medians would lose {plan.loss}, more than the {spent} that they may spend.",
@@ -106,7 +117,7 @@ class Plan:
 def planned(shape: tuple[int, ...], epsilon: Fraction, options: KdTree) -> Plan:
     """Fix the number of cuts and their scale, from public numbers alone."""
     cuts = options.levels * sum(side > 1 for side in shape)
-    return Plan(cuts, discrete.coarsened(2 * max(cuts, 1) / (options.share * epsilon)))
+    return Plan(cuts, discrete.coarsened(2 * max(cuts, 1) / (options.for_medians * epsilon)))
 
 
 def loss(shape: tuple[int, ...], epsilon: Fraction, options: KdTree) -> Fraction:
