@@ -61,7 +61,7 @@ def read(monkeypatch):
         ({"axes": [dawa.Axis(name, 0, 2) for name in "abcde"]}, AxisError),
         ({"axes": [dawa.Axis(name, 0, 2**40) for name in "ab"]}, AxisError),
         ({"axes": dawa.Axis("years", 0, 9)}, AxisError),
-        ({"axes": dawa.Axis("text", 0, 9)}, AxisError),
+        ({"axes": dawa.Axis("text", 0, 9), "table": {"text": np.array(["a", "b"])}}, AxisError),
         ({"table": "nowhere.parquet"}, SourceError),
         ({"table": None}, SourceError),
         ({"workload": "all"}, WorkloadError),

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as checked
 from hypothesis import strategies as st
 
 from dawa import spec_file
@@ -69,6 +70,7 @@ def specs(draw, folder):
     )
 
 
+@checked(deadline=None)
 @given(st.data())
 def test_what_is_written_reads_back_the_same(tmp_path_factory, data):
     folder = tmp_path_factory.getbasetemp()

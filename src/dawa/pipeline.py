@@ -121,11 +121,13 @@ def release(
     book = _ledger(ledger, dataset)
     name = uuid4().hex
     with sources.opened(table, chosen, unit, most) as query:
+        query.check()
+        handling = (*query.source.handling, *(axis.describe() for axis in chosen))
         reservation = None
         if book is not None:
             # What a mechanism cannot do on this domain it refuses on an empty table too, and that costs nothing.
             estimate(Counts.none(queries.shape), queries, epsilon=per_record, mechanism=mechanism, **options)
-            what = _what(chosen, unit, most, options)
+            what = _what(chosen, unit, most, options, query.source.declared)
             reservation = book.reserve(dataset, total, what=what, mechanism=mechanism)
         stages.reached("Reading")
         counts = query.counts()
@@ -139,7 +141,7 @@ def release(
         source.secure,
         __version__,
         **protected(unit, most),
-        handling=tuple(axis.describe() for axis in chosen),
+        handling=handling,
         id=name,
     )
     if reservation is not None:
@@ -183,7 +185,11 @@ def _ledger(ledger: Any, dataset: str | None) -> Any:  # noqa: ANN401  see dawa.
 
 
 def _what(
-    axes: tuple[Axis, ...], unit: str | None, max_rows_per_unit: int, options: Mapping[str, Any]
+    axes: tuple[Axis, ...],
+    unit: str | None,
+    max_rows_per_unit: int,
+    options: Mapping[str, Any],
+    declared: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What is spent on, for the ledger: public inputs alone."""
     plain = {
@@ -194,6 +200,7 @@ def _what(
         "unit": unit,
         "max_rows_per_unit": max_rows_per_unit,
         "options": plain,
+        **declared,
     }
 
 

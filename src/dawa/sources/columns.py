@@ -1,4 +1,4 @@
-"""Which columns fit which axes: checked from the table's schema, before any row is read."""
+"""Which columns fit which axes: checked from what is declared of them, before any row is read."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -9,7 +9,7 @@ from dawa.axis import Axis, DateAxis, EdgeAxis, NumberAxis, OrderedAxis
 from dawa.errors import AxisError, SourceError
 from dawa.sources import labels, numbers, times
 from dawa.sources.placed import Expression, Placed, whole
-from dawa.sources.tables import Source
+from dawa.sources.tables import Column, Source
 
 FEW = 20
 """Columns that an error lists."""
@@ -34,33 +34,34 @@ def placed(source: Source, axis: Axis) -> Placed:
     Raises:
         AxisError: If the table lacks the column, or its type does not fit the axis.
     """
-    column = _column(source, axis.column, "the axis")
-    if column.type().is_null():  # a column without a single value, and so without a type
+    column = named(source, axis.column, "the axis")
+    if column.kind.is_null():  # a column that is declared to hold nothing
         return Placed(ibis.literal(value=False), whole(0))
     if isinstance(axis, (NumberAxis, EdgeAxis)):
-        _check_numbers(source, axis)
-        return numbers.placed(column, axis)
+        _check_numbers(column, axis)
+        return numbers.placed(column, axis, source.engine)
     if isinstance(axis, DateAxis):
-        _check_times(source, axis)
+        _check_times(column, axis)
         return times.placed(column, axis, source.engine)
     ordered = cast("OrderedAxis", axis)
-    _check_labels(source, ordered)
+    _check_labels(column, ordered)
     return labels.placed(column, ordered)
 
 
 def unit(source: Source, name: str) -> Unit:
     """Whose record a row is."""
-    column = _column(source, name, "unit=")
-    kind = column.type()
+    column = named(source, name, "unit=")
+    kind, value = column.kind, column.value
     if kind.is_nested() or kind.is_binary() or kind.is_json():
         raise SourceError(f"The column {name!r} holds {kind}, which names nobody.", "pass a column of identifiers.")
-    present = column.notnull()
-    return Unit(present & ~column.isnan() if kind.is_floating() else present, column)
+    if column.text is not None and column.text.missing:
+        return Unit(value.notnull() & value.notin(column.text.missing), value)
+    return Unit(value.notnull() & ~value.isnan() if kind.is_floating() else value.notnull(), value)
 
 
-def _check_numbers(source: Source, axis: Axis) -> None:
-    kind = source.table[axis.column].type()
-    if kind.is_integer() or kind.is_decimal() or kind.is_float32() or kind.is_float64():
+def _check_numbers(column: Column, axis: Axis) -> None:
+    kind = column.kind
+    if column.text or kind.is_integer() or kind.is_decimal() or kind.is_float32() or kind.is_float64():
         return
     hint = "name a column of integers, decimals, or floats of 32 or 64 bits."
     if kind.is_boolean():
@@ -69,53 +70,71 @@ def _check_numbers(source: Source, axis: Axis) -> None:
         hint = "use dawa.Axis.dates(column, start, stop, step)."
     elif kind.is_string():
         hint = "name a column of numbers, convert this one first, or use dawa.Axis.ordered for categories."
-    raise AxisError(f"{_holds(source, axis)}, but the axis counts numbers.", hint)
+    raise AxisError(f"{_holds(column, axis)}, but the axis counts numbers.", hint)
 
 
-def _check_times(source: Source, axis: DateAxis) -> None:
-    kind, aware = source.table[axis.column].type(), axis.column in source.aware
+def _check_times(column: Column, axis: DateAxis) -> None:
+    kind, aware = column.kind, column.aware
+    if column.text is not None:
+        _check_format(column, axis)
+        return
     if not (kind.is_timestamp() or kind.is_date()):
         raise AxisError(
-            f"{_holds(source, axis)}, but the axis counts dates or times.",
+            f"{_holds(column, axis)}, but the axis counts dates or times.",
             "convert the column to a date or timestamp type.",
         )
     if aware and axis.zone is None:
         raise AxisError(
-            f"{_holds(source, axis)}, but the axis has no time zone.",
+            f"{_holds(column, axis)}, but the axis has no time zone.",
             "say where its days begin: zone='Europe/Berlin' or zone='UTC'.",
         )
     if axis.zone is not None and not aware:
         raise AxisError(
-            f"{_holds(source, axis)}, but the axis has the time zone {axis.zone}.",
+            f"{_holds(column, axis)}, but the axis has the time zone {axis.zone}.",
             "leave out zone=, or convert the column to a type with a time zone.",
         )
 
 
-def _check_labels(source: Source, axis: OrderedAxis) -> None:
-    kind, label = source.table[axis.column].type(), axis.labels[0]
+def _check_format(column: Column, axis: DateAxis) -> None:
+    """A declared format with an offset needs an axis with a zone."""
+    if column.text is not None and column.text.zoned and axis.zone is None:
+        raise AxisError(
+            f"The format {column.text.date_format!r} has an offset from UTC, but the axis {axis.column!r} has no zone.",
+            "say where its days begin: zone='Europe/Berlin' or zone='UTC'.",
+        )
+
+
+def _check_labels(column: Column, axis: OrderedAxis) -> None:
+    kind, label = column.kind, axis.labels[0]
     if isinstance(label, bool):
         wanted, fits = "booleans", kind.is_boolean()
     elif isinstance(label, int):
         wanted, fits = "integers", kind.is_numeric() and not kind.is_boolean()
     else:
         wanted, fits = "text", kind.is_string() or kind.is_integer() or kind.is_boolean()
-    if not fits:
+    if column.width is not None or not (fits or column.text):
         raise AxisError(
-            f"{_holds(source, axis)}, but the axis lists {wanted}.", "list the values as the column holds them."
+            f"{_holds(column, axis)}, but the axis lists {wanted}.", "list the values as the column holds them."
         )
 
 
-def _column(source: Source, name: str, where: str) -> Expression:
-    there = source.table.columns
-    if name in there:
-        return source.table[name]
-    few = ", ".join(map(str, there[:FEW])) + (", …" if len(there) > FEW else "")
+def named(source: Source, name: str, where: str) -> Column:
+    """A column by its name.
+
+    Raises:
+        AxisError: If there is none; ``where`` says where its name was given.
+    """
+    found = source.column(name)
+    if found is not None:
+        return found
+    there = source.names or ()
+    few = ", ".join(there[:FEW]) + (", …" if len(there) > FEW else "")
     raise AxisError(f"The table has no column {name!r}.", f"name one of its columns in {where}: {few}.")
 
 
-def _holds(source: Source, axis: Axis) -> str:
+def _holds(column: Column, axis: Axis) -> str:
     """What a column holds, in words."""
-    kind = source.table[axis.column].type()
+    kind = column.kind
     words = f"values of the type {kind}"
     if kind.is_string():
         words = "text"
@@ -124,5 +143,5 @@ def _holds(source: Source, axis: Axis) -> str:
     elif kind.is_date():
         words = "dates"
     elif kind.is_timestamp():
-        words = "times with a time zone" if axis.column in source.aware else "times without a time zone"
+        words = "times with a time zone" if column.aware else "times without a time zone"
     return f"The column {axis.column!r} holds {words}"

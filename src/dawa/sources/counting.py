@@ -34,6 +34,23 @@ class Query:
     expression: Expression
     shape: tuple[int, ...]
 
+    def check(self) -> None:
+        """Let the engine refuse what it cannot run or may not read, before anything is paid; no row is read.
+
+        Raises:
+            SourceError: If it does.
+        """
+        try:
+            self.source.check(self.expression)
+        except DawaError:
+            raise
+        except Exception as error:  # noqa: BLE001  engines raise errors of their own
+            raise SourceError(
+                f"{self.source.engine} cannot count the table along these axes ({type(error).__name__}).",
+                "check that you may read all of the columns, and their types; a date format must be one that the engine"
+                " knows.",
+            ) from None
+
     def counts(self) -> Counts:
         """Let the engine count.
 
@@ -107,7 +124,7 @@ def expression(
         kept = source.table.filter(counted).select(cell=cell)
     else:
         owner = columns.unit(source, unit)
-        turn = ibis.random() if key is None else source.table[key]
+        turn = ibis.random() if key is None else columns.named(source, key, "key=").value
         rows = source.table.filter([*counted, owner.present]).select(cell=cell, owner=owner.value, turn=turn)
         kept = units.truncated(rows, max_rows_per_unit)
     return kept.group_by("cell").aggregate(records=kept.count())

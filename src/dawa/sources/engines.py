@@ -12,17 +12,23 @@ import ibis.expr.operations as ops
 
 from dawa.axis import Axis
 from dawa.errors import SourceError
-from dawa.sources.tables import Source
+from dawa.sources.tables import Column, Source
 
 MEMORY = "1GB"
 """What the embedded DuckDB may hold in memory, so that a table of any size is counted within two of these."""
 
 
 @contextmanager
-def opened(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401, ARG001  Ibis is untyped; one signature for all
+def opened(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401  Ibis is untyped
     """An Ibis table, as it is, in the engine that holds it."""
     if not isinstance(table, ibis.Table):
-        raise SourceError(f"A {type(table).__name__} of Ibis is no table.", "pass a table expression.")
+        raise SourceError(f"A {type(table).__name__} of Ibis is not a table.", "pass a table expression.")
+    if isinstance(table.op(), ops.InMemoryTable):
+        from dawa.sources import frames  # noqa: PLC0415  imports this module
+
+        with frames.opened(table.op().data.to_pyarrow(table.schema()), axes, unit) as found:
+            yield found
+        return
     if not table.op().find((ops.DatabaseTable, ops.SQLQueryResult, ops.UnboundTable)):
         with embedded() as backend:  # it holds all its rows itself
             yield source(backend, table)
@@ -42,21 +48,36 @@ def opened(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Sou
         yield source(backend, table)
 
 
-def source(backend: Any, table: Any) -> Source:  # noqa: ANN401
+def source(backend: Any, table: Any, names: tuple[str, ...] | None = None) -> Source:  # noqa: ANN401
     """A table in an engine, with what Ibis does not tell of it."""
     if backend.name == "pyspark":
         from pyspark.sql.types import TimestampType  # noqa: PLC0415  loaded with the session
 
         kinds = backend.raw_sql(backend.compile(table)).schema
-        aware = frozenset(kind.name for kind in kinds if isinstance(kind.dataType, TimestampType))
+        aware = {kind.name for kind in kinds if isinstance(kind.dataType, TimestampType)}
+    else:
+        kinds = table.schema()
+        aware = {name for name in kinds if kinds[name].is_timestamp() and kinds[name].timezone is not None}
+    there = tuple(table.columns) if names is None else names
 
-        def fetch(expression: Any) -> Any:  # noqa: ANN401
+    def column(name: str) -> Column | None:
+        return Column(table[name], table[name].type(), name in aware) if name in there else None
+
+    def fetch(expression: Any) -> Any:  # noqa: ANN401
+        if backend.name == "pyspark":
             return backend.raw_sql(backend.compile(expression)).toArrow()
+        return backend.to_pyarrow(expression)
 
-        return Source(table, backend.name, aware, fetch)
-    kinds = table.schema()
-    aware = frozenset(name for name in kinds if kinds[name].is_timestamp() and kinds[name].timezone is not None)
-    return Source(table, backend.name, aware, backend.to_pyarrow)
+    def check(expression: Any) -> None:  # noqa: ANN401
+        if backend.name == "pyspark":  # it analyses a statement when it is made, and runs it when rows are fetched
+            backend.raw_sql(backend.compile(expression))
+        elif backend.name == "postgres":  # rights are checked, too
+            with backend.con.cursor() as cursor:
+                cursor.execute(f"explain {backend.compile(expression)}")
+        else:
+            backend.to_pyarrow(expression.limit(0))
+
+    return Source(table, backend.name, column, there, fetch, check)
 
 
 @contextmanager

@@ -1,121 +1,225 @@
-"""Files: CSV, Parquet and Arrow, read by an embedded DuckDB as it goes."""
+"""Files: text, Parquet and Arrow. What was named is read, and only that: a folder's name never says what is in it."""
 
 import glob
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-import ibis
-import pyarrow.dataset
+import pyarrow as pa
+import pyarrow.parquet
 
-from dawa.axis import Axis, DateAxis, EdgeAxis, NumberAxis, OrderedAxis
-from dawa.errors import DawaError, SourceError
-from dawa.sources import engines
-from dawa.sources.tables import Source
+from dawa.axis import Axis
+from dawa.dialect import Dialect
+from dawa.errors import AxisError, DawaError, SourceError
+from dawa.sources import delimited, engines, streams
+from dawa.sources.streams import Kind, Stream, Text
+from dawa.sources.tables import Source, TextFile
 
-PARQUET = (".parquet", ".pq")
-ARROW = (".arrow", ".feather", ".ipc")
-CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-MISSING = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "NaT"]
-"""What stands for a missing value in a CSV file."""
+TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+TABS = (".tsv", ".tsv.gz")
+ENDINGS = {"Parquet": (".parquet", ".pq"), "Arrow": (".arrow", ".feather", ".ipc"), "text": TEXT}
+
+
+@dataclass(frozen=True)
+class Parquet:
+    """Parquet files that DuckDB reads by itself.
+
+    Attributes:
+        paths: The files.
+        names: All columns' names.
+        columns: Those that are wanted.
+    """
+
+    paths: Sequence[Path]
+    names: tuple[str, ...]
+    columns: tuple[str, ...]
 
 
 @contextmanager
-def opened(path: str | PathLike[str], axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:
+def opened(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:
     """A file, a folder of Parquet files, or several files by a pattern such as ``data/*.parquet``."""
-    pattern, kind = _found(Path(fspath(path)).expanduser())
+    path = Path(fspath(table.path if isinstance(table, TextFile) else table)).expanduser()
+    columns = list(dict.fromkeys([*(axis.column for axis in axes), *([] if unit is None else [unit])]))
+    paths = _found(path)
+    form = "text" if isinstance(table, TextFile) else _form(path)
+    try:
+        if form == "text":
+            reading = _text(paths, table.dialect if isinstance(table, TextFile) else default(path), columns)
+        else:
+            reading = _typed(paths, form, columns)
+    except DawaError:
+        raise
+    except Exception as error:  # noqa: BLE001  Arrow's own, which may quote values
+        reason = f": {error.strerror}" if isinstance(error, OSError) and error.strerror else ""
+        raise SourceError(
+            f"{path} could not be read as {form} ({type(error).__name__}{reason}).",
+            "check that the file is complete, that you may read it, and that its name ends as its format asks.",
+        ) from None
+    if isinstance(reading, Stream):
+        with streams.opened(reading) as source:
+            yield source
+        return
     with engines.embedded() as backend:
-        try:
-            with engines.quietly():
-                table = _table(backend, pattern, kind, axes, unit)
-                source = engines.source(backend, table)
-        except DawaError:
-            raise
-        except Exception as error:  # noqa: BLE001  DuckDB's and Arrow's own, which may quote values
-            raise SourceError(
-                f"{path} could not be read as {kind} ({type(error).__name__}).",
-                "check that the file is complete, and that its name ends as its format asks.",
-            ) from None
-        yield source
+        yield _native(backend, reading)
 
 
-def _found(path: Path) -> tuple[str, str]:
-    """A pattern for DuckDB that matches at least one file, and the files' format."""
+def default(path: str | PathLike[str]) -> Dialect:
+    """How a text file is read if nobody says otherwise: with commas, or with tabs if its name ends so."""
+    return Dialect(delimiter="\t") if Path(path).name.lower().endswith(TABS) else Dialect()
+
+
+def _found(path: Path) -> list[Path]:
+    """The files that a name stands for. One that exists as it is written is no pattern; hidden files do not count."""
     if path.is_dir():
-        pattern = f"{glob.escape(str(path))}/**/*.parquet"
-        if not any(path.rglob("*.parquet")):
+        inside = sorted(one for one in path.rglob("*") if one.name.lower().endswith(ENDINGS["Parquet"]))
+        found = [one for one in inside if one.is_file() and not _hidden(one.relative_to(path))]
+        if not found:
             raise SourceError(
                 f"The folder {path} holds no Parquet file.", "pass a file, or a folder of .parquet files."
             )
-        return pattern, "Parquet"
+        return found
     if path.exists():
-        pattern = glob.escape(str(path))
-    elif glob.has_magic(str(path)) and any(glob.iglob(str(path), recursive=True)):  # noqa: PTH207  as DuckDB reads patterns
-        pattern = str(path)
-    else:
-        raise SourceError(
-            f"There is no file {path}.", "check the path; a relative one begins where the program was started."
-        )
-    name = path.name.lower()
-    for kind, endings in (("Parquet", PARQUET), ("Arrow", ARROW), ("CSV", CSV)):
-        if name.endswith(endings):
-            return str(path) if kind == "Arrow" else pattern, kind
+        return [path]
+    found = [Path(one) for one in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207  a pattern with folders
+    found = [one for one in found if one.is_file()]
+    if found:
+        return found
     raise SourceError(
-        f"{path} has no ending that names its format.", f"it should be one of {', '.join(CSV + PARQUET + ARROW)}."
+        f"There is no file {path}.", "check the path; a relative one begins where the program was started."
     )
 
 
-def _table(backend: Any, pattern: str, kind: str, axes: tuple[Axis, ...], unit: str | None) -> Any:  # noqa: ANN401
-    if kind == "Parquet":
-        return backend.read_parquet(pattern)
-    if kind == "Arrow":
-        files = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]  # noqa: PTH207
-        return ibis.memtable(pyarrow.dataset.dataset(files or [pattern], format="ipc"))
-    return _csv(backend, pattern, axes, unit)
+def _hidden(path: Path) -> bool:
+    """Whether a name, or that of a folder on the way, marks a file as none of the data."""
+    return any(part.startswith((".", "_")) for part in path.parts)
 
 
-def _csv(backend: Any, pattern: str, axes: tuple[Axis, ...], unit: str | None) -> Any:  # noqa: ANN401
-    """A CSV file with a header; its types are guessed from its first rows.
+def _form(path: Path) -> str:
+    if path.is_dir():
+        return "Parquet"
+    for form, endings in ENDINGS.items():
+        if path.name.lower().endswith(endings):
+            return form
+    known = ", ".join(ending for endings in ENDINGS.values() for ending in endings)
+    raise SourceError(
+        f"{path} has no ending that names its format.", f"it should be one of {known}; sources.csv reads text of any name."
+    )
 
-    What is asked for as a number or as a name is read as text first, so that a later row that looks different has a
-    missing value. An error would tell of it.
+
+# --- text -----------------------------------------------------------------------------------------------------------
+
+
+def _text(paths: list[Path], dialect: Dialect, columns: list[str]) -> Stream:
+    """Text files, whose columns are all text. Their headers are read, and nothing else."""
+    for path in paths:
+        there = delimited.header(path, dialect)
+        for column in columns:
+            there.place(column, path, dialect)
+    return Stream(
+        dict.fromkeys(columns, Text(dialect)),
+        None,
+        lambda: delimited.batches(paths, dialect, columns),
+        dialect.describe(),
+        {"dialect": dialect.to_json()},
+    )
+
+
+# --- Parquet and Arrow ----------------------------------------------------------------------------------------------
+
+
+def _typed(paths: list[Path], form: str, columns: list[str]) -> Stream | Parquet:
+    """Files with a schema, which is all of them that is read."""
+    schemas = [_schema(path, form) for path in paths]
+    names = tuple(schemas[0].names)
+    there = [column for column in columns if column in names]  # what is missing is said where it is asked for
+    kinds = {column: _agreed([_type(schema, column, path) for schema, path in zip(schemas, paths, strict=True)], column) for column in there}
+    if form == "Parquet" and all(_plain(schema, there) for schema in schemas):
+        return Parquet(paths, names, tuple(there))
+    return Stream(kinds, names, lambda: _batches(paths, form, kinds))
+
+
+def _schema(path: Path, form: str) -> pa.Schema:
+    if form == "Parquet":
+        return pa.parquet.read_schema(path)
+    with pa.OSFile(str(path)) as file:
+        return pa.ipc.open_file(file).schema
+
+
+def _type(schema: pa.Schema, column: str, path: Path) -> pa.DataType:
+    places = schema.get_all_field_indices(column)
+    if len(places) == 1:
+        return schema.field(places[0]).type
+    if places:
+        raise AxisError(f"{path} has several columns {column!r}.", "rename all but one of them.")
+    raise AxisError(f"{path} has no column {column!r}, as other files have.", "pass files with the same columns.")
+
+
+def _agreed(types: list[pa.DataType], column: str) -> Kind:
+    """What a column is declared to be, by all files alike."""
+    kinds = {streams.declared(kind) for kind in types if not pa.types.is_null(kind)}
+    if len(kinds) > 1 and all(isinstance(kind, pa.DataType) and _signed(kind) for kind in kinds):
+        return pa.int64()
+    if len(kinds) > 1:
+        raise SourceError(
+            f"The files declare the column {column!r} to be of different types.", "write them again with one type."
+        )
+    return kinds.pop() if kinds else pa.null()
+
+
+def _signed(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) and kind != pa.uint64()
+
+
+def _plain(schema: pa.Schema, columns: list[str]) -> bool:
+    """Whether DuckDB reads all wanted columns without a way to fail.
+
+    It checks text, and converts milliseconds to microseconds; of two names that differ in case only it makes others.
     """
-    guessed = backend.read_csv(pattern, header=True, nullstr=MISSING)
-    kinds = guessed.schema()
-    numbers = {
-        axis.column: axis
-        for axis in axes
-        if isinstance(axis, (NumberAxis, EdgeAxis)) and axis.column in kinds and _maybe_number(kinds[axis.column])
-    }
-    names = {axis.column for axis in axes if isinstance(axis, OrderedAxis) and isinstance(axis.labels[0], str)}
-    names |= {unit} if unit is not None else set()
-    text = set(numbers) | (names & set(kinds)) - {axis.column for axis in axes if isinstance(axis, DateAxis)}
-    if not text:
-        return guessed
-    types = dict.fromkeys(sorted(text), "VARCHAR")
-    table = backend.read_csv(pattern, header=True, nullstr=MISSING, types=types)
-    read = {
-        name: _number(table[name], kinds[name], axis)
-        for name, axis in numbers.items()
-        if not kinds[name].is_string() or not _holds_text(backend, table[name])
-    }
-    return table.mutate(**read) if read else table
+    folded = [name.casefold() for name in schema.names]
+    kinds = [schema.field(column).type for column in columns]
+    return all(folded.count(column.casefold()) == 1 for column in columns) and all(
+        pa.types.is_integer(kind)
+        or pa.types.is_float32(kind)
+        or pa.types.is_float64(kind)
+        or pa.types.is_decimal128(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_date32(kind)
+        or kind in (pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.timestamp("ns"))
+        for kind in kinds
+    )
 
 
-def _maybe_number(kind: Any) -> bool:  # noqa: ANN401
-    return bool(kind.is_string() or (kind.is_numeric() and not kind.is_boolean()))
+def _native(backend: Any, files: Parquet) -> Source:  # noqa: ANN401  Ibis'
+    """Parquet files as a view of DuckDB's own; with several files, columns go by their names."""
+    paths = [glob.escape(str(path)) for path in files.paths]
+    several = len(paths) > 1
+    relation = backend.con.read_parquet(paths, hive_partitioning=False, union_by_name=several)
+    with engines.quietly():
+        relation.create_view(streams.ROWS)
+        table = backend.table(streams.ROWS)
+    return engines.source(backend, table, files.names)
 
 
-def _number(text: Any, kind: Any, axis: NumberAxis | EdgeAxis) -> Any:  # noqa: ANN401
-    """Text as a number: as a float, unless the axis goes beyond what floats tell apart."""
-    small = max(abs(axis.start), abs(axis.stop)) < 2**53
-    return text.try_cast("float64" if small or kind.is_string() else kind)
+def _batches(paths: Sequence[Path], form: str, kinds: Mapping[str, Kind]) -> Iterator[pa.RecordBatch]:
+    """The wanted columns of all files, file by file."""
+    names = [str(place) for place in range(len(kinds))]
+    for path in paths:
+        for batch in _parts(path, form, list(kinds)):
+            arrays = [streams.plain(batch.column(column), kind) for column, kind in kinds.items()]
+            yield pa.RecordBatch.from_arrays(arrays, names)
 
 
-def _holds_text(backend: Any, column: Any) -> bool:  # noqa: ANN401
-    """Whether a column that looks like text is not just empty."""
-    words = column.notnull() & column.try_cast("float64").isnull()
-    found = backend.to_pyarrow(words.any().as_table())
-    return bool(found[0][0].as_py())
+def _parts(path: Path, form: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    if form == "Parquet":
+        with pa.parquet.ParquetFile(path) as file:
+            yield from file.iter_batches(columns=columns)
+        return
+    with pa.OSFile(str(path)) as file:
+        schema = pa.ipc.open_file(file).schema
+        wanted = pa.ipc.IpcReadOptions(included_fields=[schema.get_field_index(column) for column in columns])
+        reader = pa.ipc.open_file(file, options=wanted)
+        for number in range(reader.num_record_batches):
+            yield reader.get_batch(number)

@@ -1,71 +1,200 @@
-"""Tables in memory: frames of pandas, Polars and Arrow, and dicts of arrays. DuckDB reads them where they are."""
+"""Tables in memory: frames of pandas, Polars and Arrow, and dicts of arrays or lists.
 
-from collections.abc import Iterator, Mapping
+A column with a declared type has that type, whatever it holds. One without, a list or a column of objects, becomes text
+value by value (``values.py``), and the axis says what the text is read as.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
-import ibis
 import numpy as np
 import pyarrow as pa
 
 from dawa.axis import Axis
-from dawa.errors import DawaError, SourceError
-from dawa.sources import engines
+from dawa.errors import AxisError, DawaError, SourceError
+from dawa.sources import streams, values
+from dawa.sources.streams import DAY, NANOSECONDS, Kind, Stream, Text, Ticks
 from dawa.sources.tables import HINT, Source
+
+BATCH = 2**17
+"""Rows that are converted at once."""
+WIDTHS = {**NANOSECONDS, "D": DAY, "h": 3600 * 10**9, "m": 60 * 10**9, "W": 7 * DAY}
+"""Units of numpy's times, in nanoseconds."""
+EVEN = "give every column one value per record: a list, or an array with one dimension."
+
+
+@dataclass(frozen=True)
+class Values:
+    """One column that is not read yet.
+
+    Attributes:
+        kind: What it is declared to be.
+        size: How many values it has.
+        part: Some of them, as they are handed over.
+    """
+
+    kind: Kind
+    size: int
+    part: Callable[[int, int], pa.Array] = field(repr=False)
 
 
 @contextmanager
 def opened(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401  one of several libraries'
     """A frame, or a dict of arrays, in an embedded DuckDB."""
-    asked = {axis.column for axis in axes} | ({unit} if unit is not None else set())
     try:
-        arrow = _arrow(table, asked)
+        stream = _stream(table, [axis.column for axis in axes], unit)
     except DawaError:
         raise
     except Exception as error:  # noqa: BLE001  libraries raise errors of their own, which may quote values
         raise SourceError(
-            f"The {type(table).__name__} could not be read as a table ({type(error).__name__}).",
-            "give every column one value per record, all of one type.",
+            f"The {type(table).__name__} could not be read as a table ({type(error).__name__}).", EVEN
         ) from None
-    with engines.embedded() as backend:
-        yield engines.source(backend, ibis.memtable(arrow))
+    with streams.opened(stream) as source:
+        yield source
 
 
-def _arrow(table: Any, asked: set[str]) -> Any:  # noqa: ANN401
-    """The columns that matter, as Arrow has them; the other columns by name only."""
-    library = type(table).__module__.partition(".")[0]
+def _stream(table: Any, columns: Sequence[str], unit: str | None) -> Stream:  # noqa: ANN401
+    """The wanted columns by their declared types; no value is looked at."""
+    if type(table).__module__.partition(".")[0] == "polars" and hasattr(table, "collect_schema"):
+        return _polars(table, columns, unit)
+    there = _names(table)
+    asked = dict.fromkeys([*columns, *([] if unit is None else [unit])])
+    found = {}
+    for name in asked:
+        keys = [key for key in there if str(key) == name]
+        if len(keys) > 1:
+            raise AxisError(f"The table has several columns {name!r}.", "rename all but one of them.")
+        if keys:
+            found[name] = _values(_of(table, keys[0]), owner=name == unit and name not in columns)
+    if len({column.size for column in found.values()}) > 1:
+        raise SourceError("The columns do not all have one value for each record.", EVEN)
+    kinds = {name: column.kind for name, column in found.items()}
+    return Stream(kinds, tuple(map(str, there)), lambda: _batches(list(found.values())))
+
+
+def _names(table: Any) -> list[Any]:  # noqa: ANN401
+    """All columns' names."""
     if isinstance(table, Mapping):
-        return _columns({name: _array(table[name]) for name in table if name in asked}, list(table))
-    if library == "pandas":
-        return _columns({name: pa.Array.from_pandas(table[name]) for name in table if name in asked}, list(table))
-    if library == "polars":
-        names = list(table.collect_schema())
-        few = table.lazy().select([name for name in names if name in asked]).collect().to_arrow()
-        return _columns({name: few[name] for name in few.schema.names}, names)
+        return list(table)
     if isinstance(table, (pa.Table, pa.RecordBatch)):
-        names = table.schema.names
-        return _columns({name: table.column(name) for name in names if name in asked}, names)
-    raise SourceError(f"A {type(table).__name__} is no table.", HINT)
+        return list(table.schema.names)
+    if type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "columns"):
+        return list(table.columns)
+    raise SourceError(f"A {type(table).__name__} is not a table.", HINT)
 
 
-def _columns(arrays: dict[str, Any], names: list[Any]) -> Any:  # noqa: ANN401
-    """An Arrow table that also knows the names of columns that nobody asks for, without their values."""
-    rows = len(next(iter(arrays.values()))) if arrays else 0
-    return pa.table({str(name): arrays[name] if name in arrays else pa.nulls(rows, pa.bool_()) for name in names})
+def _of(table: Any, key: Any) -> Any:  # noqa: ANN401
+    """One column."""
+    return table.column(key) if isinstance(table, (pa.Table, pa.RecordBatch)) else table[key]
 
 
-def _array(values: Any) -> Any:  # noqa: ANN401
-    """One column of a dict."""
-    if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        return values
-    if hasattr(values, "__arrow_array__") or type(values).__module__.startswith("pandas"):
-        return pa.Array.from_pandas(values)
-    if hasattr(values, "to_arrow"):
-        return values.to_arrow()
-    array = values if isinstance(values, (list, tuple)) else np.asarray(values)
-    if isinstance(array, np.ndarray):
-        if array.ndim != 1:
-            raise SourceError("A column is no list of values.", "give every column one value per record.")
-        if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] not in {"D", "s", "ms", "us", "ns"}:
-            array = array.astype("M8[s]")
-    return pa.array(array)
+def _polars(table: Any, columns: Sequence[str], unit: str | None) -> Stream:  # noqa: ANN401
+    """A Polars frame. One that is lazy runs when its rows are fetched, and not before."""
+    schema = table.collect_schema()
+    asked = [name for name in dict.fromkeys([*columns, unit]) if name in schema]
+    empty = table.lazy().select(asked).collect_schema().to_frame().to_arrow()
+    kinds = {name: streams.declared(empty.schema.field(name).type) for name in asked}
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        rows = table.lazy().select(asked).collect().to_arrow()
+        yield from _batches([_arrow(rows.column(name)) for name in asked])
+
+    return Stream(kinds, tuple(schema.names()), batches)
+
+
+def _batches(columns: list[Values]) -> Iterator[pa.RecordBatch]:
+    names = [str(place) for place in range(len(columns))]
+    for first in range(0, columns[0].size if columns else 0, BATCH):
+        yield pa.RecordBatch.from_arrays([column.part(first, first + BATCH) for column in columns], names)
+
+
+def _values(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
+    """A column of any library's.
+
+    Args:
+        column: The column.
+        owner: Whether it names units, so that every value must stay apart from all others.
+    """
+    library = type(column).__module__.partition(".")[0]
+    if isinstance(column, (pa.Array, pa.ChunkedArray)):
+        return _arrow(column)
+    if library == "polars" and hasattr(column, "to_arrow"):
+        return _arrow(column.to_arrow())
+    if library == "pandas" and hasattr(column, "dtype"):
+        return _pandas(column, owner=owner)
+    if isinstance(column, np.ndarray) or (not isinstance(column, Sequence) and hasattr(column, "__array__")):
+        return _numpy(column if isinstance(column, np.ndarray) else np.asarray(column), owner=owner)
+    if isinstance(column, Sequence) and not isinstance(column, (str, bytes, bytearray, memoryview)):
+        return _loose(len(column), lambda first, last: list(islice(column, first, last)), owner=owner)
+    raise SourceError(f"A column is a {type(column).__name__}, not a list of values.", EVEN)
+
+
+def _arrow(column: pa.Array | pa.ChunkedArray) -> Values:
+    kind = streams.declared(column.type)
+    return Values(kind, len(column), lambda first, last: streams.plain(column.slice(first, last - first), kind))
+
+
+def _loose(size: int, part: Callable[[int, int], Sequence[Any]], *, owner: bool) -> Values:
+    """Values without a type."""
+    rule = values.identities if owner else values.texts
+    return Values(Text(), size, lambda first, last: rule(part(first, last)))
+
+
+def _pandas(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
+    """A pandas series; a categorical one is what its categories are declared to be."""
+    if getattr(column, "ndim", 1) != 1:
+        raise SourceError("A column is not a list of values.", EVEN)
+    series = column.to_series() if not hasattr(column, "iloc") else column
+    kind = series.dtype
+    if kind == object or getattr(getattr(kind, "categories", None), "dtype", None) == object:
+        return _loose(len(series), lambda first, last: series.iloc[first:last].tolist(), owner=owner)
+    declared = streams.declared(pa.Array.from_pandas(series.iloc[:0]).type)
+    return Values(
+        declared,
+        len(series),
+        lambda first, last: streams.plain(pa.Array.from_pandas(series.iloc[first:last]), declared),
+    )
+
+
+def _numpy(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
+    """A numpy array; masked values are missing."""
+    if column.ndim != 1:
+        raise SourceError("A column is not a list of values.", EVEN)
+    mask = np.ma.getmaskarray(column) if isinstance(column, np.ma.MaskedArray) else None
+    array = np.asarray(column) if mask is None else np.ma.getdata(column)
+    kind = array.dtype
+    if kind.kind == "O":
+        empty = np.zeros(len(array), bool) if mask is None else mask
+        return _loose(
+            len(array),
+            lambda first, last: [None if gone else value for value, gone in zip(array[first:last].tolist(), empty[first:last], strict=True)],
+            owner=owner,
+        )
+    if kind.kind == "M":
+        return _numpy_times(array, mask)
+
+    def part(first: int, last: int) -> pa.Array:
+        some = array[first:last]
+        native = some.astype(kind.newbyteorder("=")) if not kind.isnative else some
+        return streams.plain(pa.array(native, mask=None if mask is None else mask[first:last]), declared)
+
+    declared = streams.declared(pa.array(array[:0].astype(kind.newbyteorder("="))).type)
+    return Values(declared, len(array), part)
+
+
+def _numpy_times(array: Any, mask: Any) -> Values:  # noqa: ANN401
+    unit, number = np.datetime_data(array.dtype)
+    if unit not in WIDTHS:
+        raise SourceError(
+            f"A column counts times in numpy's unit {unit!r}.", "convert it: values.astype('datetime64[s]')."
+        )
+    gone = np.isnat(array) if mask is None else np.isnat(array) | mask
+    ticks = array.astype(array.dtype.newbyteorder("=")).view(np.int64)
+    return Values(
+        Ticks(WIDTHS[unit] * number),
+        len(array),
+        lambda first, last: pa.array(ticks[first:last], pa.int64(), mask=gone[first:last]),
+    )

@@ -1,7 +1,8 @@
 """Columns of numbers, on axes with a step and on axes with edges.
 
 Integers and decimals are compared exactly. A float counts as the number that people would write for it: 0.3 is three
-tenths. That is, borders are compared as floats of the column's own type.
+tenths. That is, borders are compared as floats of the column's own type. Text is read as floats, or as decimals where the
+axis goes beyond what floats tell apart: the axis decides, and not what the column holds.
 """
 
 import math
@@ -17,26 +18,57 @@ from dawa.axis import EdgeAxis, NumberAxis
 from dawa.budget import shown
 from dawa.errors import AxisError
 from dawa.sources.placed import WIDEST, Expression, Placed, between, nearest, one_if, plus, quotient, searched, whole
+from dawa.sources.tables import Column
 
 MOST_DIGITS = 38
 """Of a decimal, in every engine that has a limit."""
 
 
-def placed(column: Expression, axis: NumberAxis | EdgeAxis) -> Placed:
+@ibis.udf.scalar.builtin(name="floor")  # type: ignore[untyped-decorator]
+def rounded_down(value) -> dt.Decimal(38, 0):  # type: ignore[no-untyped-def, valid-type]  # noqa: ANN001  of any precision
+    """The engine's own. Ibis' would put the result back into a type that may be too small for it."""
+
+
+def placed(column: Column, axis: NumberAxis | EdgeAxis, engine: str) -> Placed:
     """A column of numbers on an axis.
 
     Raises:
         AxisError: If its type cannot tell the cells apart exactly.
     """
-    kind = column.type()
+    kind, value = column.kind, column.value
+    if column.text is not None:
+        return _text(value, axis, column.text.decimal)
     if kind.is_floating():
-        return _floats(column, axis, np.dtype(np.float32 if kind.is_float32() else np.float64))
+        return _floats(value, axis, np.dtype(np.float32 if kind.is_float32() else np.float64))
     if kind.is_integer():
-        return _scaled(column, axis, Scale(kind, 0, kind.bounds.lower, kind.bounds.upper))
-    if kind.precision is None or kind.scale is None:
-        return _unlimited(column, axis)
-    most = 10**kind.precision - 1
-    return _scaled(column, axis, Scale(kind, kind.scale, -most, most))
+        return _scaled(value, axis, Scale(kind, 0, kind.bounds.lower, kind.bounds.upper))
+    if kind.precision is None or kind.scale is None or engine == "postgres":  # there, every decimal may be NaN
+        return _unlimited(value, axis)
+    return _scaled(value, axis, Scale.decimal(kind.precision, kind.scale))
+
+
+# --- text -----------------------------------------------------------------------------------------------------------
+
+
+def _text(text: Expression, axis: NumberAxis | EdgeAxis, decimal: str) -> Placed:
+    """Text that may be a number; what is not is missing, by itself."""
+    if decimal == ",":
+        text = ibis.ifelse(text.contains("."), ibis.null("string"), text.replace(",", "."))
+    number = text.try_cast("float64")
+    try:
+        return _floats(number, axis, np.dtype(np.float64))
+    except AxisError:  # floats do not tell the cells apart
+        room = len(str(math.floor(max(abs(axis.start), abs(axis.stop)))))
+        if room + 2 > MOST_DIGITS:
+            raise
+    scale = Scale.decimal(MOST_DIGITS, MOST_DIGITS - 1 - room)
+    exact, beyond = text.try_cast(scale.kind), nearest(f"1e{room + 1}", "float64")
+    inner, far = _scaled(exact, axis, scale), (number >= beyond) | (number <= -beyond)
+    if axis.outside == "drop":
+        return inner
+    end = ibis.ifelse(number > 0, whole(axis.size - 1), whole(0))
+    present = exact.notnull() | (number.notnull() & ~number.isnan() & far)
+    return Placed(present, ibis.ifelse(exact.notnull(), inner.cell, end))
 
 
 # --- integers and decimals ------------------------------------------------------------------------------------------
@@ -57,6 +89,12 @@ class Scale:
     digits: int
     least: int
     most: int
+
+    @classmethod
+    def decimal(cls, precision: int, digits: int) -> "Scale":
+        """Decimals with so many digits, so many of them after the point."""
+        most = 10**precision - 1
+        return cls(dt.Decimal(precision, digits), digits, -most, most)
 
     @property
     def unit(self) -> int:
@@ -117,8 +155,12 @@ def _steps(value: Expression, axis: NumberAxis, scale: Scale, least: int, most: 
     """
     start, width, unit = axis.whole_numbers
     low, high = (math.floor(Fraction(end * unit, scale.unit)) for end in (least, most))
-    if scale.digits:
-        units = _floored(value, scale, unit, max(abs(least), abs(most)) // scale.unit)
+    if scale.digits and max(abs(low), abs(high)) + abs(start) > WIDEST >= high - low + 1:
+        origin = math.floor(Fraction(least, scale.unit))  # counted from near the lowest value that matters
+        units = _floored(value - scale.literal(origin * scale.unit), scale, unit, (most - least) // scale.unit + 1)
+        start, low, high = start - origin * unit, 0, high - origin * unit
+    elif scale.digits:
+        units = _floored(value, scale, unit, max(abs(least), abs(most)) // scale.unit + 1)
     elif max(abs(low), abs(high)) + abs(start) <= WIDEST:
         units = value.cast("int64") * whole(unit) if unit > 1 else value.cast("int64")
     elif (high - low) <= WIDEST:  # counted from the lowest value that matters
@@ -137,7 +179,7 @@ def _steps(value: Expression, axis: NumberAxis, scale: Scale, least: int, most: 
 def _floored(value: Expression, scale: Scale, unit: int, most: int) -> Expression:
     """The whole units in a decimal that is at most so large, rounded down."""
     if unit == 1:
-        return value.floor().cast("int64")
+        return rounded_down(value).cast("int64")
     room = len(str(unit))
     digits = len(str(most)) + room + scale.digits
     if digits + room > MOST_DIGITS:
@@ -146,7 +188,7 @@ def _floored(value: Expression, scale: Scale, unit: int, most: int) -> Expressio
             "choose a whole step, or cast the column to fewer digits.",
         )
     factor = ibis.literal(str(unit)).cast(dt.Decimal(room, 0))
-    return (value.cast(dt.Decimal(digits, scale.digits)) * factor).floor().cast("int64")
+    return rounded_down(value.cast(dt.Decimal(digits, scale.digits)) * factor).cast("int64")
 
 
 def _unlimited(column: Expression, axis: NumberAxis | EdgeAxis) -> Placed:
@@ -155,7 +197,9 @@ def _unlimited(column: Expression, axis: NumberAxis | EdgeAxis) -> Placed:
     present = column.notnull() & (column != ibis.literal("NaN").cast(number))
     cuts = axis.cuts if isinstance(axis, EdgeAxis) else (axis.start, axis.stop, axis.step)
     unit = math.lcm(*(cut.denominator for cut in cuts))
-    units = column * ibis.literal(str(unit)).cast(number) if unit > 1 else column
+    ends = (math.floor(axis.start) - 1, math.ceil(axis.stop) + 1)  # near enough, lest the product overflow
+    near = between(column.cast(number), *(ibis.literal(str(end)).cast(number) for end in ends))
+    units = near * ibis.literal(str(unit)).cast(number) if unit > 1 else near
 
     def at_least(bound: Fraction) -> Expression:
         return units >= ibis.literal(str(int(bound * unit))).cast(number)
@@ -173,7 +217,7 @@ def _unlimited(column: Expression, axis: NumberAxis | EdgeAxis) -> Placed:
             "narrow its bounds, or make the step a rounder number.",
         )
     held = between(units, *(ibis.literal(str(end)).cast(number) for end in (start, most)))
-    return Placed(counted, quotient(plus(held.floor().cast("int64"), -start), width, most - start))
+    return Placed(counted, quotient(plus(rounded_down(held).cast("int64"), -start), width, most - start))
 
 
 def _cell(axis: NumberAxis, value: Fraction) -> int:

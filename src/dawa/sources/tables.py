@@ -11,6 +11,7 @@ from os import PathLike
 from typing import Any
 
 from dawa.axis import Axis
+from dawa.dialect import Dialect
 from dawa.errors import SourceError
 
 HINT = (
@@ -20,20 +21,60 @@ HINT = (
 
 
 @dataclass(frozen=True)
-class Source:
-    """A table in its engine.
+class Column:
+    """A column, by what is declared of it.
 
     Attributes:
-        table: The table, as Ibis knows it.
+        value: The column, as Ibis knows it.
+        kind: Its declared type.
+        aware: Whether it holds times with a time zone.
+        width: For times that are stored as whole numbers, how many nanoseconds each of these counts.
+        text: For text of no declared type, how values are written in it; the axis says what they are.
+    """
+
+    value: Any
+    kind: Any
+    aware: bool = False
+    width: int | None = None
+    text: Dialect | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table in its engine, of which nothing but names and types was read.
+
+    Attributes:
+        table: The rows, as Ibis knows them.
         engine: The engine's name.
-        aware: Columns of times with a time zone.
+        column: Finds a column by name; None if there is no such column.
+        names: The columns' names, for errors; None if they are not known to be public.
         fetch: Runs an expression and returns its few rows as an Arrow table.
+        check: Raises what the engine would raise about an expression, without reading rows.
+        handling: How the rows are read, in sentences.
+        declared: The same in plain values, for a ledger.
     """
 
     table: Any
     engine: str
-    aware: frozenset[str]
+    column: Callable[[str], Column | None] = field(repr=False)
+    names: tuple[str, ...] | None
     fetch: Callable[[Any], Any] = field(repr=False)
+    check: Callable[[Any], None] = field(repr=False)
+    handling: tuple[str, ...] = ()
+    declared: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A text file whose dialect is declared; ``csv`` gives one.
+
+    Attributes:
+        path: The file, or a pattern such as ``data/*.csv``.
+        dialect: How it is written.
+    """
+
+    path: str | PathLike[str]
+    dialect: Dialect
 
 
 @dataclass(frozen=True)
@@ -69,12 +110,30 @@ def table(place: Any, name: str | None = None, schema: str | None = None) -> Tab
     return Table(place, name, schema)
 
 
+def csv(path: str | PathLike[str], **dialect: Any) -> TextFile:  # noqa: ANN401  the dialect checks them
+    """A text file that is written otherwise than with commas, in UTF-8, with a header line.
+
+    Args:
+        path: The file, whatever its name ends with; ``.gz`` is decompressed.
+        dialect: How it is written: ``delimiter``, ``quote``, ``escape``, ``encoding``, ``header``, ``decimal``,
+            ``date_format``, ``missing``; see ``dawa.dialect.Dialect``. Nothing of it is ever guessed.
+
+    >>> csv("visits.txt", delimiter=";", decimal=",", date_format="%d.%m.%Y").dialect.delimiter
+    ';'
+    """
+    try:
+        return TextFile(path, Dialect(**dialect))
+    except TypeError:
+        known = ", ".join(Dialect.__dataclass_fields__)
+        raise SourceError("A text file has no such property.", f"pass some of {known}.") from None
+
+
 @contextmanager
 def opened(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401  whatever people hand over
     """Open a table, and close what was opened for it.
 
     Raises:
-        SourceError: If this is no table, or it cannot be opened.
+        SourceError: If this is not a table, or it cannot be opened.
     """
     if isinstance(table, str) and _is_address(table):
         table = _addressed(table)
@@ -99,7 +158,7 @@ def _opener(table: Any) -> Callable[..., Any]:  # noqa: ANN401
         from dawa.sources import engines  # noqa: PLC0415
 
         return engines.opened
-    if isinstance(table, (str, PathLike)):
+    if isinstance(table, (str, PathLike, TextFile)):
         from dawa.sources import files  # noqa: PLC0415
 
         return files.opened
@@ -107,7 +166,7 @@ def _opener(table: Any) -> Callable[..., Any]:  # noqa: ANN401
         from dawa.sources import frames  # noqa: PLC0415
 
         return frames.opened
-    raise SourceError(f"A {type(table).__name__} is no table.", HINT)
+    raise SourceError(f"A {type(table).__name__} is not a table.", HINT)
 
 
 def _is_address(text: str) -> bool:

@@ -1,9 +1,10 @@
 """Columns of dates and times, as microseconds on a line.
 
-Every engine clamps to the bounds before it does arithmetic: some know times at infinity.
+Every engine clamps to the bounds before it does arithmetic: some know times at infinity. In text, times are written as in
+ISO 8601 unless a format is declared; what is written otherwise is missing.
 """
 
-from datetime import UTC, date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import ibis
 import ibis.expr.datatypes as dt
@@ -11,13 +12,17 @@ import ibis.expr.datatypes as dt
 from dawa.axis import DateAxis
 from dawa.axis.dates import Run
 from dawa.axis.readings import UNITS, at, ticks
+from dawa.dialect import Dialect
 from dawa.errors import AxisError
-from dawa.sources.placed import Expression, Placed, between, plus, quotient, searched, whole
+from dawa.sources.placed import WIDEST, Expression, Placed, between, plus, quotient, searched, whole
+from dawa.sources.tables import Column
 
 MOST_RUNS = 4096
 """Engines search among runs of equal cells by comparisons that are written out."""
 MICROSECONDS = 6
 """Digits of a second that borders have."""
+COARSE = (0, 3)
+"""Digits of a second in types that reach further into past and future than microseconds do."""
 
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
@@ -25,12 +30,80 @@ def timezone(zone: dt.string, moment: dt.Timestamp(timezone="UTC")) -> dt.timest
     """PostgreSQL's own: a plain cast would go by the session's time zone."""
 
 
-def placed(column: Expression, axis: DateAxis, engine: str) -> Placed:
+@ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
+def try_strptime(text: dt.string, form: dt.string) -> dt.timestamp:
+    """DuckDB's own: NULL for text of another form."""
+
+
+@ibis.udf.scalar.builtin(name="try_strptime")  # type: ignore[untyped-decorator]
+def try_strptime_zoned(text: dt.string, form: dt.string) -> dt.Timestamp(timezone="UTC"):  # type: ignore[valid-type]
+    """The same for a form with an offset from UTC."""
+
+
+@ibis.udf.scalar.builtin(name="timezone")  # type: ignore[untyped-decorator]
+def in_zone(zone: dt.string, time: dt.timestamp) -> dt.Timestamp(timezone="UTC"):  # type: ignore[valid-type]
+    """DuckDB's own: the moment at which clocks in a zone show a time."""
+
+
+@ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
+def divide(value: dt.int64, by: dt.int64) -> dt.int64:
+    """DuckDB's own: whole numbers divided without floats, rounded towards 0."""
+
+
+def placed(column: Column, axis: DateAxis, engine: str) -> Placed:
     """A column of dates or times on an axis; whether both have a zone was checked before."""
-    runs = _runs(axis)
-    line, inside = _dates(column, axis) if column.type().is_date() else _times(column, axis, engine)
-    counted = column.notnull() & inside if axis.outside == "drop" else column.notnull()
+    runs, value = _runs(axis), column.value
+    if column.text is not None:
+        value = _read(value, axis, column.text)
+        line, inside = _times(value, axis, engine)
+    elif column.width is not None:
+        line, inside = _ticks(value, column.width, axis)
+    elif column.kind.is_date():
+        line, inside = _dates(value, axis)
+    else:
+        line, inside = _times(value, axis, engine)
+    counted = value.notnull() & inside if axis.outside == "drop" else value.notnull()
     return Placed(counted, _cells(line, runs, ticks(axis.stop)))
+
+
+def _read(text: Expression, axis: DateAxis, dialect: Dialect) -> Expression:
+    """Text as times: as clocks show them, or as moments where the axis has a zone."""
+    plain = text.strip()
+    if dialect.date_format is not None:
+        written = ibis.ifelse(plain.re_search("[0-9]"), plain, ibis.null("string"))  # DuckDB knows "infinity"
+        form = ibis.literal(dialect.date_format)
+        if dialect.zoned:
+            return try_strptime_zoned(written, form)
+        clock = try_strptime(written, form)
+        return clock if axis.zone is None else in_zone(ibis.literal(axis.zone), clock)
+    iso = (plain.substr(4, 1) == "-") & (plain.substr(7, 1) == "-")
+    written = ibis.ifelse(iso, plain, ibis.null("string"))
+    clock = written.try_cast("timestamp")  # which leaves an offset aside
+    if axis.zone is None:
+        return clock
+    offset = written.substr(16).re_search("[A-Za-z+-]")
+    moment = written.try_cast(dt.Timestamp(timezone="UTC"))
+    return ibis.ifelse(offset, moment, in_zone(ibis.literal(axis.zone), clock))
+
+
+def _ticks(column: Expression, width: int, axis: DateAxis) -> tuple[Expression, Expression]:
+    """Whole numbers of so many nanoseconds: held near the bounds in their own units, and between them on the line."""
+    first, beyond = ticks(axis.start) * 1000, ticks(axis.stop) * 1000
+    least, most = -(-first // width), (beyond - 1) // width
+    inside = (column >= _within(least)) & (column <= _within(most)) if least <= WIDEST else ibis.literal(value=False)
+    low, high = max(least - 1, 1000 - WIDEST), min(most + 1, WIDEST - 1000)
+    held = between(column, whole(low), whole(max(high, low)))
+    if width >= 1000:
+        line = held * whole(width // 1000)
+    else:
+        rest = held % whole(1000)
+        line = divide(held - ibis.ifelse(rest < whole(0), rest + whole(1000), rest), whole(1000))
+    return between(line, whole(first // 1000), whole(beyond // 1000 - 1)), inside
+
+
+def _within(value: int) -> Expression:
+    """A literal whole number, or the nearest that fits 64 bits."""
+    return whole(min(max(value, -WIDEST), WIDEST))
 
 
 def _runs(axis: DateAxis) -> list[Run]:
@@ -67,13 +140,22 @@ def _times(column: Expression, axis: DateAxis, engine: str) -> tuple[Expression,
         text = at(tick, UTC if kind.timezone else None).isoformat(sep=" ")
         return ibis.literal(text).cast(kind)
 
-    value = column if (column.type().scale or 0) <= MICROSECONDS else _cut(column, aware=aware)
+    scale = column.type().scale
+    value = column if (scale or 0) <= MICROSECONDS else _cut(column, aware=aware)
+    if engine == "duckdb" and scale in COARSE:  # held near the bounds in its own type, which reaches further than theirs
+        edges = (_clamped(first - UNITS["second"]), _clamped(beyond + UNITS["second"]))
+        value = between(column, *(moment(edge).cast(column.type()) for edge in edges)).cast(dt.timestamp)
     inside = (value >= moment(first)) & (value < moment(beyond))
     held = between(value, moment(first), moment(beyond - 1))
     origin = moment(0)
     if aware and engine == "postgres":
         held, origin = timezone("UTC", held), ibis.literal("1970-01-01").cast("timestamp")
     return held.delta(origin, unit="microsecond").cast("int64"), inside
+
+
+def _clamped(tick: int) -> int:
+    """A moment that Python can write."""
+    return min(max(tick, ticks(datetime.min)), ticks(datetime.max))  # noqa: DTZ901  in no zone
 
 
 def _cut(column: Expression, *, aware: bool) -> Expression:

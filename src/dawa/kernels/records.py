@@ -1,0 +1,117 @@
+"""Text cut into records and fields, in one pass over its bytes. ``sources/reading.md`` says why that is stable."""
+
+import numpy as np
+from numba import njit
+
+START, PLAIN, QUOTED = 0, 1, 2
+"""Where a byte can stand: where a field begins, inside one, or between its quotes."""
+NONE = 256
+"""No byte, for a quote or an escape that there is not."""
+ONE = np.uint64(1)
+"""Indices are unsigned: signed ones would be checked for being negative at every byte."""
+
+
+@njit(nogil=True, cache=True)
+def split(data, last, delimiter, quote, escape, mode, skip, most, slot, text, ends):
+    """Copy the wanted fields of every whole record, and say where the last whole record ends.
+
+    A record ends with a line feed, a carriage return, or both. Empty lines are not records. A record with more fields
+    than there are columns is left out, unless the surplus is empty, and so is one that is too long; fields that a
+    record lacks are empty.
+
+    Args:
+        data: Bytes that begin with a record, unless ``mode`` and ``skip`` say otherwise.
+        last: Whether nothing follows.
+        delimiter: A byte.
+        quote: A byte, or ``NONE``.
+        escape: A byte, or ``NONE``.
+        mode: Where the first byte stands.
+        skip: Whether the first record is left out.
+        most: How many bytes a record may have, with its end.
+        slot: For every column, in which row of ``text`` it goes, or -1.
+        text: One row of bytes for every wanted column, as long as ``data``.
+        ends: For every wanted column, where its values end in ``text``; the first entry is 0.
+
+    Returns:
+        How many records were copied, where the next one begins, and, inside that one, how far the bytes are
+        understood and where the byte there stands.
+    """
+    columns, slots = len(slot), len(text)
+    special = np.zeros(NONE + 1, np.bool_)
+    special[10] = special[13] = special[delimiter] = special[escape] = True
+    place = np.zeros(slots, np.uint64)
+    size, most = np.uint64(len(data)), np.uint64(most)
+    i = np.uint64(0)
+    begin = i  # of what is not copied yet
+    after = i  # where the last whole record ended
+    column, into, blank = 0, slot[0], not skip
+    rows = np.uint64(0)
+    while i < size:
+        if mode == START:
+            mode = PLAIN
+            if data[i] == quote:
+                mode, blank = QUOTED, False
+                i += ONE
+                begin = i
+                continue
+        if mode == QUOTED:
+            while i < size and data[i] != quote and data[i] != escape:
+                i += ONE
+        else:
+            while i < size and not special[data[i]]:
+                i += ONE
+        if begin < i:
+            blank, skip = False, skip or column >= columns
+            _copy(data, begin, i, into, text, place)
+            begin = i
+        if i == size:
+            break
+        byte, ends_here = data[i], i + ONE == size
+        if ends_here and not last and byte != delimiter and byte != 10:
+            break  # the next byte decides what this one means
+        if byte == escape or (mode == QUOTED and not ends_here and data[i + ONE] == quote):
+            begin = i + ONE  # the next byte stands for itself
+            i += ONE + ONE
+        elif mode == QUOTED:
+            mode = PLAIN
+            i += ONE
+            begin = i
+        elif byte == delimiter:
+            column += 1
+            into = slot[column] if column < columns else -1
+            mode, blank = START, False
+            i += ONE
+            begin = i
+        else:
+            i += ONE
+            if byte == 13 and i < size and data[i] == 10:
+                i += ONE
+            if skip or blank or i - after > most:
+                for s in range(slots):
+                    place[s] = ends[s, rows]
+            else:
+                rows += ONE
+                for s in range(slots):
+                    ends[s, rows] = place[s]
+            after = begin = i
+            column, into, blank, skip, mode = 0, slot[0], True, False, START
+    if last:
+        if begin < size:  # a byte that an escape has made an ordinary one
+            blank, skip = False, skip or column >= columns
+            _copy(data, begin, size, into, text, place)
+        if not blank and not skip and size - after <= most:
+            rows += ONE
+            for s in range(slots):
+                ends[s, rows] = place[s]
+    return rows, after, min(i, size), mode
+
+
+@njit(nogil=True, cache=True)
+def _copy(data, begin, end, into, text, place):
+    """Append a stretch of bytes to a column's text, if it is wanted."""
+    if into >= 0:
+        at = place[into]
+        for j in range(begin, end):
+            text[into, at] = data[j]
+            at += ONE
+        place[into] = at

@@ -1,0 +1,208 @@
+"""Text files in a declared dialect, as a stream of fields that are all text. ``reading.md`` has the argument.
+
+Records are cut by one automaton that stands in the same state wherever a record begins. So a record is read alike
+whatever comes before it, and every sequence of bytes is some sequence of records: nothing in a file can make reading
+fail, or change how another record is read.
+"""
+
+import codecs
+import csv
+import io
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+
+from dawa import kernels
+from dawa.arrays import IntArray
+from dawa.dialect import Dialect
+from dawa.errors import AxisError, SourceError
+
+BLOCK = 2**21
+"""Bytes that are cut at once."""
+MOST_RECORD = 2**24
+"""Bytes of a record; a longer one is left out, so that an open quote cannot fill the memory."""
+MOST_HEADER = 2**16
+"""Bytes of a header."""
+REPLACED = "\ufffd"
+"""What stands for bytes that are not text in the file's encoding; a value that holds it is missing."""
+
+
+@dataclass(frozen=True)
+class Header:
+    """The columns of a file.
+
+    Attributes:
+        names: Their names, in their order.
+        size: How many bytes of the file, as UTF-8, say so.
+    """
+
+    names: tuple[str, ...]
+    size: int
+
+    def place(self, column: str, path: Path, dialect: Dialect) -> int:
+        """Which field of a record holds a column.
+
+        What else the file's first record says is not told: in a file without a header it is somebody's data.
+
+        Raises:
+            AxisError: If the header does not name the column once.
+        """
+        if self.names.count(column) == 1:
+            return self.names.index(column)
+        if column in self.names:
+            raise AxisError(f"{path} has several columns {column!r}.", "rename all but one of them.")
+        raise AxisError(
+            f"The first line of {path} does not name a column {column!r}.",
+            f"check its spelling, and that {dialect.delimiter!r} stands between fields (--delimiter changes that);"
+            " name the columns of a file without a header line: --header id,age.",
+        )
+
+
+def header(path: Path, dialect: Dialect) -> Header:
+    """The columns of a file. It is read byte by byte, and not beyond its header.
+
+    Raises:
+        SourceError: If its first record is too long for a header.
+    """
+    if dialect.header is not None:
+        return Header(dialect.header, 0)
+    data = bytearray()
+    for chunk in chunks(path, dialect, 1):
+        data += chunk
+        if (10 in chunk or 13 in chunk) and (size := _first(data, dialect)):
+            del data[size:]
+            break
+        if len(data) > MOST_HEADER:
+            raise SourceError(
+                f"The first line of {path} is too long for a header.",
+                f"it may have {MOST_HEADER:,} bytes; check the quote and the encoding, or pass --header id,age.",
+            )
+    text = io.StringIO(data.decode(errors="replace").strip("\r\n"), newline="")
+    fields = next(csv.reader(text, delimiter=dialect.delimiter, **_marks(dialect)), [])
+    return Header(tuple(name.strip() for name in fields), len(data))
+
+
+def batches(paths: Sequence[Path], dialect: Dialect, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """The wanted fields of all records, as text; what is not text in the file's encoding is missing."""
+    for path in paths:
+        there = header(path, dialect)
+        slot = np.full(len(there.names), -1, np.int64)
+        slot[[there.place(column, path, dialect) for column in columns]] = np.arange(len(columns))
+        for rows, text, ends in _cut(_after(there.size, chunks(path, dialect, BLOCK)), dialect, slot):
+            values = (_values(rows, text[column], ends[column], dialect) for column in range(len(columns)))
+            yield pa.RecordBatch.from_arrays(list(values), [str(column) for column in range(len(columns))])
+
+
+def chunks(path: Path, dialect: Dialect, size: int) -> Iterator[bytes]:
+    """A file as UTF-8, without a mark at its beginning, from so many of its bytes at a time."""
+    found = _unzipped(path, size) if path.name.lower().endswith(".gz") else _read(path, size)
+    if dialect.encoding != "utf-8":
+        decoder = codecs.getincrementaldecoder(dialect.encoding)(errors="replace")
+        found = (decoder.decode(chunk, final=not chunk).encode() for chunk in chain(found, [b""]))
+    first = b""
+    for chunk in found:
+        first += chunk
+        if not codecs.BOM_UTF8.startswith(first):
+            break
+    yield first.removeprefix(codecs.BOM_UTF8)
+    yield from (chunk for chunk in found if chunk)
+
+
+def valid(values: pa.Array) -> pa.Array:
+    """What claims to be text, as text in UTF-8; a value that is not is missing, by itself."""
+    plain = values.cast(pa.binary())
+    try:
+        return plain.cast(pa.string())  # all at once, where all are
+    except pa.ArrowInvalid:
+        return pa.array([_decoded(value) for value in plain.to_pylist()], pa.string())
+
+
+def _decoded(value: bytes | None) -> str | None:
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _read(path: Path, size: int) -> Iterator[bytes]:
+    with path.open("rb", buffering=0) as file:
+        while chunk := file.read(size):
+            yield chunk
+
+
+def _unzipped(path: Path, size: int) -> Iterator[bytes]:
+    """A gzip file of one or several members."""
+    unzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    for chunk in _read(path, size):
+        rest = chunk
+        while rest:
+            if unzip.eof:
+                unzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            out = unzip.decompress(rest, BLOCK)
+            rest = unzip.unused_data if unzip.eof else unzip.unconsumed_tail
+            if out:
+                yield out
+    if not unzip.eof:
+        raise SourceError(f"{path} ends in the middle of its compressed data.", "check that the file is complete.")
+
+
+def _after(size: int, found: Iterable[bytes]) -> Iterator[bytes]:
+    """What follows the first bytes."""
+    for chunk in found:
+        part, size = chunk[size:], max(size - len(chunk), 0)
+        if part:
+            yield part
+
+
+def _cut(found: Iterable[bytes], dialect: Dialect, slot: IntArray) -> Iterator[tuple[int, IntArray, IntArray]]:
+    """Records, block by block: how many, the bytes of their wanted fields, and where these end."""
+    records, wanted = kernels.records, int(slot.max()) + 1
+    held, mode, skip = bytearray(), records.START, False
+    for chunk in chain(found, [b""]):
+        data = np.frombuffer(held + chunk, np.uint8)
+        text, ends = np.empty((wanted, len(data)), np.uint8), np.empty((wanted, len(data) + 2), np.int32)
+        ends[:, 0] = 0
+        rows, after, understood, state = records.split(
+            data, not chunk, *_bytes(dialect), mode, skip, MOST_RECORD, slot, text, ends
+        )
+        yield int(rows), text, ends
+        mode, skip = (records.START, False) if after else (mode, skip)
+        if skip or len(data) - after > MOST_RECORD:  # the rest of this record will not be kept, nor is its beginning
+            after, mode, skip = understood, state, True
+        held = bytearray(data[after:])
+
+
+def _values(rows: int, text: IntArray, ends: IntArray, dialect: Dialect) -> pa.Array:
+    """One column of a block."""
+    found = valid(pa.Array.from_buffers(pa.binary(), rows, [None, pa.py_buffer(ends), pa.py_buffer(text)]))
+    if dialect.encoding == "utf-8":
+        return found
+    return pa.compute.if_else(pa.compute.match_substring(found, REPLACED), pa.scalar(None, pa.string()), found)
+
+
+def _first(data: bytearray, dialect: Dialect) -> int:
+    """How many bytes the first record has; 0 if it goes on."""
+    nothing = np.empty((0, 0), np.uint8), np.empty((0, 0), np.int32)
+    slot = np.full(len(data) + 1, -1, np.int64)
+    text = np.frombuffer(data, np.uint8).copy()
+    rows, after, *_ = kernels.records.split(text, True, *_bytes(dialect), 0, False, len(data), slot, *nothing)  # noqa: FBT003  kernels take plain arguments
+    return int(after) if rows else 0
+
+
+def _bytes(dialect: Dialect) -> tuple[int, int, int]:
+    """The delimiter, the quote and the escape, as the kernel knows them."""
+    found = (dialect.delimiter, dialect.quote, dialect.escape)
+    delimiter, quote, escape = (kernels.records.NONE if mark is None else ord(mark) for mark in found)
+    return delimiter, quote, escape
+
+
+def _marks(dialect: Dialect) -> dict[str, object]:
+    """Quote and escape, as Python's own reader knows them."""
+    quoting = csv.QUOTE_NONE if dialect.quote is None else csv.QUOTE_MINIMAL
+    return {"quotechar": dialect.quote, "escapechar": dialect.escape, "quoting": quoting}

@@ -1,0 +1,166 @@
+"""Rows that come by as Arrow batches, counted by an embedded DuckDB: text files, Arrow files, frames, lists.
+
+What DuckDB is handed is plain: whole numbers, floats, decimals, truth values and text. Times are the whole numbers
+that Arrow stores for them, so that no conversion can overflow.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import ibis
+import ibis.expr.datatypes as dt
+import pyarrow as pa
+
+from dawa.dialect import Dialect
+from dawa.errors import SourceError
+from dawa.sources import engines
+from dawa.sources.delimited import valid
+from dawa.sources.tables import Column, Source
+
+NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+DAY = 86_400 * 10**9
+ROWS = "dawa_rows"
+EXAMPLE = "2000-01-01"
+"""What a query is tried on as text before anything is read."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """Text of no declared type: the axis says what it is read as.
+
+    Attributes:
+        dialect: How numbers, dates and missing values are written.
+    """
+
+    dialect: Dialect = Dialect()
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """Times as whole numbers.
+
+    Attributes:
+        width: How many nanoseconds each of them counts.
+        aware: Whether they are moments in UTC.
+    """
+
+    width: int
+    aware: bool = False
+
+
+Kind = pa.DataType | Text | Ticks
+"""What a column is declared to be."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A table whose rows come by once, in batches.
+
+    Attributes:
+        kinds: The wanted columns, and what each is declared to be.
+        names: All columns' names; None if they are not known to be public.
+        batches: Starts reading. The columns of a batch are in the order of ``kinds``.
+        handling: How the rows are read, in sentences.
+        declared: The same in plain values.
+    """
+
+    kinds: Mapping[str, Kind]
+    names: tuple[str, ...] | None
+    batches: Callable[[], Iterator[pa.RecordBatch]] = field(repr=False)
+    handling: tuple[str, ...] = ()
+    declared: Mapping[str, Any] = field(default_factory=dict)
+
+
+def declared(kind: pa.DataType) -> Kind:
+    """What a column of a type is handed over as."""
+    if pa.types.is_dictionary(kind):
+        return declared(kind.value_type)
+    if pa.types.is_timestamp(kind):
+        return Ticks(NANOSECONDS[kind.unit], kind.tz is not None)
+    if pa.types.is_date32(kind):
+        return Ticks(DAY)
+    if pa.types.is_date64(kind):
+        return Ticks(NANOSECONDS["ms"])
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.string()
+    return kind
+
+
+def plain(values: pa.Array | pa.ChunkedArray, kind: Kind) -> pa.Array:
+    """A column as it is handed over. This looks at its type and not at its values, or at each value by itself."""
+    array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), _storage(kind))
+    if isinstance(kind, Ticks) and not pa.types.is_integer(array.type):
+        return array.view(pa.int32() if pa.types.is_date32(array.type) else pa.int64()).cast(pa.int64())
+    if kind == pa.string():
+        return valid(array)
+    return array.cast(_storage(kind))
+
+
+def _storage(kind: Kind) -> pa.DataType:
+    """How DuckDB is handed a column of a kind."""
+    return pa.string() if isinstance(kind, Text) else pa.int64() if isinstance(kind, Ticks) else kind
+
+
+@contextmanager
+def opened(stream: Stream) -> Iterator[Source]:
+    """A stream in an embedded DuckDB. Nothing of it is read until counts are fetched."""
+    schema = pa.schema([(f"c{place}", _storage(kind)) for place, kind in enumerate(stream.kinds.values())])
+    try:
+        table = ibis.table(ibis.Schema.from_pyarrow(schema), name=ROWS)
+    except Exception as error:  # noqa: BLE001  Ibis' own, about a type that it does not know
+        raise SourceError(
+            f"A column has a type that cannot be counted ({type(error).__name__}).",
+            "convert it to whole numbers, floats, decimals, dates, times or text.",
+        ) from None
+    columns = {
+        name: _column(table[f"c{place}"], kind) for place, (name, kind) in enumerate(stream.kinds.items())
+    }
+    with engines.embedded() as backend:
+
+        def run(expression: Any, rows: Any) -> Any:  # noqa: ANN401  Ibis' and Arrow's
+            with backend.con.cursor() as connection:
+                connection.register(ROWS, rows)
+                return connection.sql(backend.compile(expression)).to_arrow_table()
+
+        def fetch(expression: Any) -> Any:  # noqa: ANN401
+            return run(expression, _Once(schema, stream.batches))
+
+        def check(expression: Any) -> None:  # noqa: ANN401
+            run(expression, _example(schema))
+
+        yield Source(
+            table, backend.name, columns.get, stream.names, fetch, check, stream.handling, dict(stream.declared)
+        )
+
+
+class _Once:
+    """Batches behind Arrow's own interface: DuckDB takes them as they come and pushes nothing of the query down."""
+
+    def __init__(self, schema: pa.Schema, batches: Callable[[], Iterator[pa.RecordBatch]]) -> None:
+        self.schema, self._batches = schema, batches
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Start reading."""
+        named = (pa.RecordBatch.from_arrays(batch.columns, schema=self.schema) for batch in self._batches())
+        return pa.RecordBatchReader.from_batches(self.schema, named).__arrow_c_stream__(requested_schema)
+
+
+def _example(schema: pa.Schema) -> pa.Table:
+    """One row that is nobody's, so that what cannot run is refused before anything is paid."""
+    values: Sequence[Any] = [EXAMPLE if pa.types.is_string(kind) else None for kind in schema.types]
+    arrays = [pa.array([value], kind) for value, kind in zip(values, schema.types, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _column(value: Any, kind: Kind) -> Column:  # noqa: ANN401  Ibis'
+    if isinstance(kind, Text):
+        return Column(value, dt.string, text=kind.dialect)
+    if isinstance(kind, Ticks):
+        return Column(value, dt.date if kind.width == DAY else dt.timestamp, kind.aware, width=kind.width)
+    return Column(value, value.type())
