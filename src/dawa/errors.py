@@ -30,6 +30,10 @@ class LedgerError(DawaError):
     """A ledger that cannot be opened, trusted or written, or an account that it does not hold."""
 
 
+class TakenBackError(LedgerError):
+    """A reservation that a person took back, so that nothing may be released on it."""
+
+
 class CountsError(DawaError, ValueError):
     """Counts that are not non-negative whole numbers of a supported size."""
 
