@@ -6,7 +6,8 @@ has the argument.
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -16,8 +17,8 @@ from typing import Any
 
 from dawa import budget
 from dawa.budget import shown
-from dawa.errors import BudgetError, ExhaustedError, LedgerError, TakenBackError
-from dawa.ledger import lines, store
+from dawa.errors import BudgetError, DawaError, ExhaustedError, LedgerError, PublicNote, TakenBackError
+from dawa.ledger import failures, lines, store
 from dawa.ledger.accounts import Account, Summary, accounts, closed_by, pending
 from dawa.ledger.entries import CREATE, FILE, FINALISE, RAISE, RESERVE, START, TAKE_BACK, Entry, canonical
 from dawa.ledger.postgres import PostgresDatabase
@@ -304,6 +305,23 @@ class Reservation:
         """How much it is."""
         return self.entry.epsilon or Fraction(0)
 
+    @contextmanager
+    def accounted(self) -> Iterator[None]:
+        """Let every failure in the block say what was spent, what is left, and how to take it back.
+
+        Our errors say it in their text, all others in a note. Both are made of the ledger's public state alone.
+        """
+        try:
+            yield
+        except TakenBackError:
+            raise  # it says what there is to say
+        except DawaError as error:
+            told = type(error)(*self._cost().after(error.problem, error.hint))
+            raise told.with_traceback(error.__traceback__) from None
+        except BaseException as error:
+            error.add_note(self._cost())
+            raise
+
     def finalise(self, release_id: str, file: str | PathLike[str] | None = None) -> Entry:
         """Book which release came of it, and where it was written if that is known.
 
@@ -322,18 +340,33 @@ class Reservation:
         )
 
         def decide(pages: store.Pages) -> Entry:
-            self.ledger._trusted(pages)  # noqa: SLF001  a reservation is a page of its ledger
-            if self.entry not in pages.entries[number - 1 : number]:
-                raise LedgerError(
-                    f"The ledger {self.ledger.place.name} no longer has entry {number}.",
-                    "it was replaced by another or an older one; restore it from a backup.",
-                )
+            self._account(pages)
             closing = closed_by(pages.entries, number)
             if closing is not None:
                 raise _not_finalised(closing)
             return entry
 
-        return self.ledger._append(decide)  # noqa: SLF001  likewise
+        return self.ledger._append(decide)  # noqa: SLF001  a reservation is a page of its ledger
+
+    def _account(self, pages: store.Pages) -> Account:
+        """The account that it was reserved on, if the ledger can be trusted and still holds it."""
+        number = self.entry.number
+        known = self.ledger._trusted(pages)  # noqa: SLF001  likewise
+        if self.entry not in pages.entries[number - 1 : number]:
+            raise LedgerError(
+                f"The ledger {self.ledger.place.name} no longer has entry {number}.",
+                "it was replaced by another or an older one; restore it from a backup.",
+            )
+        return known[self.dataset]
+
+    def _cost(self) -> PublicNote:
+        """What is to be said of it after a failure."""
+        flag = self.ledger.place.flag
+        try:
+            pages = store.read(self.ledger.place)
+            return failures.cost(self.entry, self._account(pages), closed_by(pages.entries, self.entry.number), flag)
+        except BaseException:  # noqa: BLE001  be it an impatient Ctrl-C: the first failure is the one to report
+            return failures.cost(self.entry, None, None, flag)
 
 
 def _entry(kind: str, dataset: str, who: str | None, **more: Any) -> Entry:  # noqa: ANN401  fields of an entry

@@ -49,6 +49,11 @@ class Place(Protocol):
         """What to call it in a sentence."""
         ...
 
+    @property
+    def flag(self) -> str:
+        """How the command line is told of it."""
+        ...
+
     def engine(self, *, making: bool) -> Engine:
         """Connections to it."""
         ...
