@@ -3,6 +3,7 @@
 import csv
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -231,18 +232,14 @@ def test_a_ledger_that_cannot_be_asked_what_is_left_costs_nothing(people, monkey
 CANARY = "4711"
 SPENT = "epsilon=1 was spent on dataset 'hr' all the same (entry 2 of the ledger); 1.5 of 2.5 is left."
 TAKE_BACK = "if nothing was observed, take it back: dawa ledger take-back 2 --why '…' --ledger dawa-ledger.db"
-FAILURES = [
-    (
-        sources.Query,
-        "counts",
-        SourceError("The table could not be counted by duckdb (Error).", "check its rows."),
+FAILURES = {
+    "ours": (
+        partial(SourceError, "The table could not be counted by duckdb (Error).", "check its rows."),
         ("SourceError", "The table could not be counted by duckdb (Error).", "check its rows"),
         1,
     ),
-    (
-        sources.Query,
-        "counts",
-        RuntimeError(f"row {CANARY} is odd"),
+    "defect": (
+        partial(RuntimeError, f"row {CANARY} is odd"),
         (
             "RuntimeError",
             "Something inside dawa went wrong (RuntimeError).",
@@ -250,24 +247,23 @@ FAILURES = [
         ),
         1,
     ),
-    (
-        sources.Query,
-        "counts",
-        KeyboardInterrupt(CANARY),
+    "stopped": (
+        partial(KeyboardInterrupt, CANARY),
         ("Stopped", "Stopped.", "budget that a ledger had reserved by then stays spent"),
         130,
     ),
-]
+}
 
 
-@pytest.mark.parametrize(("owner", "name", "error", "told", "code"), FAILURES, ids=["ours", "defect", "stopped"])
-def test_a_failure_after_paying_says_what_it_cost(people, monkeypatch, owner, name, error, told, code):
-    def broken(*_arguments, **_options):
-        error.__notes__ = [f"near {CANARY}"]
+@pytest.mark.parametrize(("failure", "told", "code"), FAILURES.values(), ids=FAILURES)
+def test_a_failure_after_paying_says_what_it_cost(people, monkeypatch, failure, told, code):
+    def broken(_):
+        error = failure()
+        error.add_note(f"near {CANARY}")
         raise error
 
     dawa("ledger", "create", "hr", "--cap", "2.5")
-    monkeypatch.setattr(owner, name, broken)
+    monkeypatch.setattr(sources.Query, "counts", broken)
     kind, problem, hint = told
     ran = dawa("release", people, *AGES, "--dataset", "hr")
     refused(ran, code=code)

@@ -291,6 +291,19 @@ def test_sums_stay_short_enough_to_print_without_what_is_taken_back(file):
     assert 500 < len(str(book.account("hr").spent)) < 4300
 
 
+@pytest.mark.parametrize(
+    ("place", "flag"),
+    [
+        ("ledger.db", "--ledger ledger.db"),
+        ("our ledger.db", "--ledger 'our ledger.db'"),
+        ("$(rm x)\n.db", r"--ledger '$(rm x)\n.db'"),
+        ("postgresql://ada:pa55word@host/hr", "--ledger URL"),
+    ],
+)
+def test_a_ledger_is_named_to_the_command_line_safely(place, flag):
+    assert ledger.opened(place).place.flag == flag
+
+
 def test_a_ledger_of_the_first_version_is_raised_by_a_take_back_alone(book, place):
     def versions():
         with raw(place) as connection:
