@@ -4,6 +4,7 @@ A script, so that processes are forked from one that has loaded everything and r
 
     python ledger_processes.py create LEDGER          16 processes open the same account in a ledger that is not there
     python ledger_processes.py race LEDGER ATTEMPTS   16 processes try to take 1/10 of 1, so many times each
+    python ledger_processes.py close LEDGER ROUNDS    8 processes finalise a reservation, 8 take it back, round by round
     python ledger_processes.py crash LEDGER FILE KILLS [careless]
 
 It prints what happened as JSON. ``careless`` uses first and reserves then: the check must notice.
@@ -19,7 +20,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from dawa import ledger
-from dawa.errors import ExhaustedError, LedgerError
+from dawa.errors import ExhaustedError, LedgerError, TakenBackError
 
 PROCESSES = 16
 STEPS = [Fraction(1, 10), Fraction(1, 7), Fraction(2, 3)]
@@ -30,12 +31,12 @@ def together(attempt):
     gate, open_gate = os.pipe()
     results, report = os.pipe()
     children = []
-    for _ in range(PROCESSES):
+    for hand in range(PROCESSES):
         child = os.fork()
         if child == 0:
             os.close(open_gate)
             os.read(gate, 1)
-            for letter in attempt():
+            for letter in attempt(hand):
                 os.write(report, letter)
             os._exit(0)
         children.append(child)
@@ -49,7 +50,7 @@ def together(attempt):
 
 
 def create(place):
-    def attempt():
+    def attempt(_hand):
         try:
             ledger.opened(place).create("hr", 1)
             yield b"t"
@@ -62,7 +63,7 @@ def create(place):
 def race(place, attempts):
     ledger.opened(place).create("hr", 1)
 
-    def attempt():
+    def attempt(_hand):
         for _ in range(int(attempts)):
             try:
                 ledger.opened(place).reserve("hr", "1/10", what={}, mechanism="race")
@@ -75,6 +76,40 @@ def race(place, attempts):
     seen = together(attempt)
     account = ledger.opened(place).account("hr")
     return {"seen": "".join(sorted(seen)), "spent": str(account.spent), "left": str(account.left)}
+
+
+def close(place, rounds):
+    """What ended each reservation, and what the sixteen were told: a letter for each."""
+    book = ledger.opened(place)
+    book.create("hr", 10**6)
+    found = []
+    for _ in range(int(rounds)):
+        reservation = book.reserve("hr", "1/10", what={}, mechanism="close")
+        number, before = reservation.entry.number, book.account("hr").spent
+
+        def attempt(hand, reservation=reservation, number=number):
+            try:
+                if hand % 2:
+                    reservation.finalise(f"release-{number}")
+                    yield b"F"
+                else:
+                    book.take_back(number, why="a race")
+                    yield b"T"
+            except TakenBackError:
+                yield b"b"
+            except LedgerError as error:
+                yield (
+                    b"t"
+                    if "taken back already" in error.problem
+                    else b"f"
+                    if "has its release" in error.problem
+                    else b"x"
+                )
+
+        seen = "".join(sorted(together(attempt)))
+        closing = [entry.kind for entry in book.history() if entry.reservation == number]
+        found.append({"seen": seen, "booked": closing, "given back": str(before - book.account("hr").spent)})
+    return found
 
 
 def cycle(book, side, epsilon, *, careless=False):
@@ -129,4 +164,4 @@ def crash(place, file, kills, careless=""):
 
 if __name__ == "__main__":
     command, *arguments = sys.argv[1:]
-    sys.stdout.write(json.dumps({"create": create, "race": race, "crash": crash}[command](*arguments)))
+    sys.stdout.write(json.dumps({"create": create, "race": race, "close": close, "crash": crash}[command](*arguments)))

@@ -16,6 +16,7 @@ from dawa import ledger
 from dawa.cli.ledger import app
 
 DONE, REFUSED, USAGE, EXHAUSTED = 0, 1, 2, 3
+COMMANDS = ("create", "raise", "spend", "take-back", "show", "history", "export")
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +75,55 @@ def test_pending_reservations_are_shown():
     ledger.opened("dawa-ledger.db").reserve("hr", 0.5, what={}, mechanism="dawa", who="ada")
     assert "Pending: entry 2 reserved 0.5 of hr for ada" in run("show").stdout
     assert [entry["number"] for entry in parsed("show")["pending"]] == [2]
+
+
+def test_a_failed_run_is_taken_back():
+    run("create", "hr", "--cap", 2)
+    ledger.opened("dawa-ledger.db").reserve("hr", 0.5, what={}, mechanism="dawa")
+    done = run("take-back", 2, "--why", "The server was down", "--who", "ada").stdout
+    assert done == "Took entry 2 back, as entry 3: 'hr' has 2 left of its cap of 2.\n"
+    shown = " ".join(run("show").stdout.split())
+    assert "Pending" not in shown
+    assert "Taken back: entry 2 of hr by ada on " in shown
+    assert "UTC (why: The server was down)." in shown
+    told = " ".join(run("history").stdout.replace("│", " ").split())
+    assert "spent 0.5 by dawa" in told
+    assert "entry 2 was taken back (why: The server was down)" in told
+    rows = list(csv.DictReader(io.StringIO(run("export").stdout)))
+    assert (rows[2]["kind"], rows[2]["reservation"], rows[2]["epsilon"]) == ("take-back", "2", "")
+    again = run("take-back", 2, "--why", "x", code=REFUSED).stderr
+    assert again.startswith("Entry 2 was taken back already, by ada in entry 3. Hint: ")
+
+
+def test_a_take_back_for_machines():
+    run("create", "hr", "--cap", "1/3")
+    ledger.opened("dawa-ledger.db").reserve("hr", "1/7", what={}, mechanism="dawa")
+    found = parsed("take-back", 2, "--why", "down", "--who", "ada")
+    assert (found["take_back"]["reservation"], found["take_back"]["what"]) == (2, {"why": "down"})
+    assert (found["take_back"]["kind"], found["take_back"]["who"]) == ("take-back", "ada")
+    assert (found["account"]["left"], found["account"]["spent"], found["account"]["reserved"]) == ("1/3", "0", "0")
+    shown = parsed("show")
+    assert shown["pending"] == []
+    assert shown["taken_back"] == [found["take_back"]] == parsed("history")[2:]
+    assert parsed("take-back", 9, "--why", "x", code=REFUSED)["error"]["problem"].endswith("has no entry 9.")
+
+
+def test_only_what_is_pending_is_taken_back():
+    run("create", "hr", "--cap", 1)
+    run("spend", "hr", 0.5, "--what", "Table 3", "--release", "t3")
+    refused = run("take-back", 2, "--why", "x", code=REFUSED).stderr
+    assert refused.startswith("Entry 2 has its release: 't3' (entry 3). Hint: it stays spent")
+    assert "is not a reservation but a 'create'" in run("take-back", 1, "--why", "x", code=REFUSED).stderr
+    assert "has no entry 9" in run("take-back", 9, "--why", "x", code=REFUSED).stderr
+    assert "why must be a line of text" in run("take-back", 2, "--why", "", code=REFUSED).stderr
+    assert parsed("show")["accounts"][0]["spent"] == "1/2"
+
+
+def test_the_help_of_take_back_says_when_it_is_honest():
+    told = " ".join(run("take-back", "--help").stdout.split())
+    assert "nothing at all of its result was seen by anyone" in told
+    assert "That a run failed may itself depend on the data" in told
+    assert "a person decides" in told
 
 
 def test_descriptions_are_told_in_a_few_words():
@@ -170,6 +220,9 @@ def test_the_ledger_is_named_by_option_then_by_environment_then_by_default(folde
         (["create", "hr", "--cap", "1", "--ledger", "."], REFUSED, "is a folder"),
         (["spend", "hr", "1"], USAGE, "--what"),
         (["raise", "hr", "--cap", "1"], USAGE, "--why"),
+        (["take-back", "2"], USAGE, "--why"),
+        (["take-back", "two", "--why", "x"], USAGE, "ENTRY"),
+        (["take-back", "2", "--why", "x"], REFUSED, "There is no ledger"),
         (["show", "--ledger", "mysql://me:pa55@h/d"], REFUSED, "A ledger cannot live at a mysql:// address"),
         (["show", "--ledger", "postgresql://me:pa55@127.0.0.1:1/d"], REFUSED, "cannot be reached. Hint:"),
         (["shwo"], USAGE, "show"),
@@ -207,9 +260,12 @@ def test_a_team_shares_a_ledger_in_postgres(postgres):
     run("spend", "hr", 1, "--what", "x", "--ledger", place)
     run("spend", "hr", 1, "--what", "x", "--ledger", place, code=EXHAUSTED)
     assert parsed("show", "--ledger", place)["accounts"][0]["left"] == "0"
+    run("raise", "hr", "--cap", 2, "--why", "x", "--ledger", place)
+    ledger.opened(place).reserve("hr", 1, what={}, mechanism="dawa")
+    assert "'hr' has 1 left" in run("take-back", 5, "--why", "x", "--ledger", place).stdout
 
 
-@pytest.mark.parametrize("command", [[], ["create"], ["raise"], ["spend"], ["show"], ["history"], ["export"]])
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
 def test_help_has_examples(command):
     assert "dawa ledger" in run(*command, "--help").stdout.split("Usage:", 1)[1].split("\n", 1)[1]
 
@@ -222,5 +278,5 @@ def test_help_loads_no_database():
 
 def test_the_documentation_names_every_command():
     text = (Path(__file__).parents[1] / "docs" / "ledger.md").read_text(encoding="utf-8")
-    for command in ("create", "raise", "spend", "show", "history", "export"):
+    for command in COMMANDS:
         assert f"dawa ledger {command}" in text

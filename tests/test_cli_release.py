@@ -3,6 +3,7 @@
 import csv
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,8 @@ import pytest
 import dawa as library
 from commands import dawa, refused
 from dawa import sources, stages
-from dawa.errors import LedgerError
-from dawa.ledger import Reservation
+from dawa.errors import LedgerError, SourceError
+from dawa.ledger import Ledger, Reservation, opened
 
 ROWS = 4000
 SURE = 1 - 1e-8
@@ -205,6 +206,107 @@ def test_a_ledger_that_fails_afterwards_does_not_cost_the_release(people, monkey
     refused(dawa("release", people, *AGES, "--dataset", "hr"), "The release is in out, but the ledger does not know")
     assert library.load("out/release.json").privacy.epsilon == 1
     assert dawa("ledger", "show", "hr", "--json").json["accounts"][0]["reserved"] == "1", "it stays spent"
+
+
+def test_it_says_what_is_left(people):
+    dawa("ledger", "create", "hr", "--cap", "7/3")
+    first = dawa("release", people, *AGES, "--dataset", "hr", "--json").json["ledger"]
+    assert first == {"dataset": "hr", "cap": "7/3", "spent": "1", "reserved": "0", "left": "4/3"}
+    assert "The ledger has 1/3 of 7/3 left for hr." in dawa("release", people, *AGES, "--dataset", "hr", "--force").out
+    alone = dawa("release", people, *AGES[:-1], "alone", "--json").json
+    assert alone["ledger"] is None
+
+
+def test_a_ledger_that_cannot_be_asked_what_is_left_costs_nothing(people, monkeypatch):
+    def gone(*_arguments):
+        raise LedgerError("The disk is gone.", "buy another.")
+
+    dawa("ledger", "create", "hr", "--cap", "2")
+    monkeypatch.setattr(Ledger, "account", gone)
+    ran = dawa("release", people, *AGES, "--dataset", "hr")
+    assert ran.code == 0
+    assert "The ledger could not be asked what is left for hr." in ran.out
+    assert dawa("release", people, *AGES, "--dataset", "hr", "--force", "--json").json["ledger"] is None
+
+
+CANARY = "4711"
+SPENT = "epsilon=1 was spent on dataset 'hr' all the same (entry 2 of the ledger); 1.5 of 2.5 is left."
+TAKE_BACK = "if nothing was observed, take it back: dawa ledger take-back 2 --why '…' --ledger dawa-ledger.db"
+FAILURES = {
+    "ours": (
+        partial(SourceError, "The table could not be counted by duckdb (Error).", "check its rows."),
+        ("SourceError", "The table could not be counted by duckdb (Error).", "check its rows"),
+        1,
+    ),
+    "defect": (
+        partial(RuntimeError, f"row {CANARY} is odd"),
+        (
+            "RuntimeError",
+            "Something inside dawa went wrong (RuntimeError).",
+            "this is a defect: please report it, with what DAWA_DEBUG=1 shows if that holds nothing private",
+        ),
+        1,
+    ),
+    "stopped": (
+        partial(KeyboardInterrupt, CANARY),
+        ("Stopped", "Stopped.", "budget that a ledger had reserved by then stays spent"),
+        130,
+    ),
+}
+
+
+@pytest.mark.parametrize(("failure", "told", "code"), FAILURES.values(), ids=FAILURES)
+def test_a_failure_after_paying_says_what_it_cost(people, monkeypatch, failure, told, code):
+    def broken(_):
+        error = failure()
+        error.add_note(f"near {CANARY}")
+        raise error
+
+    dawa("ledger", "create", "hr", "--cap", "2.5")
+    monkeypatch.setattr(sources.Query, "counts", broken)
+    kind, problem, hint = told
+    ran = dawa("release", people, *AGES, "--dataset", "hr")
+    refused(ran, code=code)
+    assert ran.err == f"{problem} {SPENT} Hint: {hint}; {TAKE_BACK}\n"
+    assert dawa("ledger", "take-back", 2, "--why", "it failed").code == 0
+    again = dawa("release", people, *AGES, "--dataset", "hr", "--json")
+    assert again.code == code
+    assert again.json["error"] == {
+        "kind": kind,
+        "problem": f"{problem} {SPENT}".replace("entry 2", "entry 4"),
+        "hint": f"{hint}; {TAKE_BACK}".replace("take-back 2", "take-back 4"),
+    }
+    assert CANARY not in f"{ran} {again}"
+    assert names() == {"dawa-ledger.db"}
+
+
+def test_a_value_that_breaks_the_engine_is_not_shown(postgres):
+    import psycopg  # noqa: PLC0415  with its server
+
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("create schema odd; create table odd.notes (age text)")
+        connection.execute("insert into odd.notes values (%s)", (f"{CANARY}x",))
+        connection.execute("create view odd.people as select cast(age as integer) as age from odd.notes")
+    dawa("ledger", "create", "hr", "--cap", "2.5")
+    ran = dawa("release", postgres, "--table", "odd.people", *AGES, "--dataset", "hr")
+    refused(ran, "The table could not be counted by postgres", SPENT, TAKE_BACK)
+    assert CANARY not in ran.err
+
+
+def test_what_was_taken_back_meanwhile_is_not_released(people, monkeypatch):
+    original = sources.Query.counts
+
+    def counts(self):
+        opened("dawa-ledger.db").take_back(2, why="it seemed to hang", who="ada")
+        return original(self)
+
+    dawa("ledger", "create", "hr", "--cap", "1")
+    monkeypatch.setattr(sources.Query, "counts", counts)
+    refused(
+        dawa("release", people, *AGES, "--dataset", "hr"), "Entry 2 was taken back by ada in entry 3", "not handed out"
+    )
+    assert names() == {"dawa-ledger.db"}
+    assert dawa("ledger", "show", "hr", "--json").json["accounts"][0]["spent"] == "0"
 
 
 def test_a_refusal_spends_nothing(people):

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from dawa import ledger
-from dawa.errors import BudgetError, DawaError, ExhaustedError, LedgerError
+from dawa.errors import BudgetError, DawaError, ExhaustedError, LedgerError, TakenBackError
+from dawa.ledger import entries, store
 from dawa.ledger import postgres as postgres_ledger
 from dawa.ledger import sqlite as sqlite_ledger
-from dawa.ledger import store
 from ledger_places import in_new_schema
 
 TENTH = Fraction(1, 10)
@@ -196,12 +196,148 @@ def test_the_summary_is_of_all_or_of_one(book):
     json.dumps(book.summary().to_json())
 
 
+# --- taking back ------------------------------------------------------------------------------------------------------
+
+
+def test_what_nobody_saw_is_taken_back(book):
+    reserved(book, "0.3").finalise("r1")
+    reservation = reserved(book, "0.7")
+    entry = book.take_back(4, why="the server was down", who="ada")
+    assert (entry.number, entry.kind, entry.dataset, entry.who) == (5, "take-back", "hr", "ada")
+    assert (entry.reservation, entry.what, entry.epsilon) == (4, {"why": "the server was down"}, None)
+    assert book.account("hr") == ledger.Account("hr", Fraction(1), Fraction(3, 10), Fraction(0))
+    summary = book.summary("hr")
+    assert (summary.pending, summary.taken_back, summary.broken) == ((), (entry,), None)
+    assert book.history()[3:] == [reservation.entry, entry], "both stay in the book"
+    reserved(book, "0.7")
+    assert book.account("hr").left == 0
+
+
+def test_who_takes_back_is_the_user_unless_it_is_said(book):
+    reserved(book)
+    assert book.take_back(2, why="because").who == getpass.getuser()
+
+
+def test_a_reservation_is_taken_back_once(book):
+    reserved(book)
+    book.take_back(2, why="because", who="ada")
+    with pytest.raises(LedgerError, match=r"Entry 2 was taken back already, by ada in entry 3(?s:.)*Hint:"):
+        book.take_back(2, why="because")
+    assert (book.account("hr").spent, len(book.history())) == (0, 3)
+
+
+def test_what_was_released_is_not_taken_back(book):
+    reserved(book).finalise("r1")
+    with pytest.raises(LedgerError, match=r"Entry 2 has its release: 'r1' \(entry 3\)(?s:.)*Hint: it stays spent"):
+        book.take_back(2, why="because")
+    assert (book.account("hr").spent, len(book.history())) == (TENTH, 3)
+
+
+def test_nothing_is_released_on_what_was_taken_back(book):
+    reservation = reserved(book)
+    book.take_back(2, why="because", who="ada")
+    with pytest.raises(TakenBackError, match=r"Entry 2 was taken back by ada in entry 3(?s:.)*Hint:"):
+        reservation.finalise("r1")
+    with pytest.raises(LedgerError, match="knows no release"):
+        book.filed("r1", "out")
+    assert (book.account("hr").spent, len(book.history())) == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("number", "answer"),
+    [
+        (1, "Entry 1 is not a reservation but a 'create'"),
+        (3, "Entry 3 is not a reservation but a 'finalise'"),
+        (4, "Entry 4 is not a reservation but a 'raise'"),
+        (6, "Entry 6 is not a reservation but a 'take-back'"),
+        (7, "has no entry 7"),
+        (0, "has no entry 0"),
+        (-1, "has no entry -1"),
+        (10**30, "has no entry 10"),
+        ("2", "not by a str"),
+        (True, "not by a bool"),
+        (None, "not by a NoneType"),
+    ],
+)
+def test_only_reservations_are_taken_back(book, number, answer):
+    reserved(book).finalise("r1")
+    book.raise_cap("hr", 2, why="because")
+    reserved(book)
+    book.take_back(5, why="because")
+    with pytest.raises(LedgerError, match=rf"{answer}(?s:.)*Hint: take back an entry that dawa ledger show lists"):
+        book.take_back(number, why="because")
+    assert len(book.history()) == 6
+
+
+def test_a_take_back_is_of_one_dataset_alone(book):
+    book.create("sales", 1)
+    reserved(book)
+    reserved(book, dataset="sales")
+    book.take_back(4, why="because")
+    assert (book.account("hr").spent, book.account("sales").spent) == (TENTH, 0)
+    assert (len(book.summary("hr").taken_back), len(book.summary("sales").taken_back)) == (0, 1)
+
+
+def test_sums_stay_short_enough_to_print_without_what_is_taken_back(file):
+    """Pairs that add up to round numbers: their halves do not."""
+    book = ledger.opened(file)
+    book.create("hr", 10)
+    for k in range(1, 15):
+        fine = Fraction(1, 10**90 + k) + Fraction(1, 100)
+        reserved(book, fine)
+        reserved(book, Fraction(1, 10) - fine)
+    with pytest.raises(LedgerError, match=r"too many digits(?s:.)*Hint:"):
+        list(map(partial(book.take_back, why="because"), range(3, 30, 2)))
+    assert 500 < len(str(book.account("hr").spent)) < 4300
+
+
+@pytest.mark.parametrize(
+    ("place", "flag"),
+    [
+        ("ledger.db", "--ledger ledger.db"),
+        ("our ledger.db", "--ledger 'our ledger.db'"),
+        ("$(rm x)\n.db", r"--ledger '$(rm x)\n.db'"),
+        ("postgresql://ada:pa55word@host/hr", "--ledger URL"),
+    ],
+)
+def test_a_ledger_is_named_to_the_command_line_safely(place, flag):
+    assert ledger.opened(place).place.flag == flag
+
+
+def test_a_ledger_of_the_first_version_is_raised_by_a_take_back_alone(book, place):
+    def versions():
+        with raw(place) as connection:
+            return [version for (version,) in connection.execute("SELECT version FROM dawa_ledger").fetchall()]
+
+    reserved(book).finalise("r1")
+    reserved(book)
+    reserved(book)
+    assert versions() == [1], "version 0.1.0 can read it"
+    for number in (4, 5):
+        book.take_back(number, why="because")
+        assert versions() == [1, 2], "version 0.1.0 refuses it, and asks to be updated"
+
+
+@pytest.mark.parametrize("raised", [True, False])
+def test_a_ledger_with_a_take_back_fails_closed_in_the_first_version(book, monkeypatch, raised):
+    """It knows neither the version nor, if somebody removed that, the kind."""
+    reserved(book)
+    book.take_back(2, why="because")
+    monkeypatch.setattr(entries, "KINDS", tuple(set(entries.KINDS) - {"take-back"}))
+    if raised:
+        monkeypatch.setattr(store, "VERSION", 1)
+    for call in (book.summary, book.history, lambda: book.account("hr"), lambda: reserved(book)):
+        with pytest.raises(LedgerError, match="Hint: update dawa" if raised else "Entry 3 of the ledger"):
+            call()
+
+
 @pytest.mark.parametrize("wrong", ["", " hr", "a\nb", "a\0b", "x" * 201, 5, None, "\ud800"])
 def test_names_are_lines_of_text(book, wrong):
     calls = [
         lambda: book.create(wrong, 1),
         lambda: book.reserve("hr", 0.1, what={}, mechanism=wrong),
         lambda: book.raise_cap("hr", 2, why=wrong),
+        lambda: book.take_back(2, why=wrong),
         lambda: book.filed(wrong, "f"),
     ]
     if wrong is not None:
@@ -264,6 +400,7 @@ class Twin(RuleBasedStateMachine):
         self.place = place
         self.books = [ledger.opened(place), ledger.opened(place)]
         self.caps, self.spent, self.open, self.reservations, self.entries = {}, {}, {}, [], 0
+        self.undone = set()
 
     @rule(dataset=NAMES, cap=AMOUNTS, hand=HANDS)
     def create(self, dataset, cap, hand):
@@ -310,8 +447,31 @@ class Twin(RuleBasedStateMachine):
             self.entries += 1
             del self.open[reservation.entry.number]
         else:
-            with pytest.raises(LedgerError):
+            with pytest.raises(TakenBackError if reservation.entry.number in self.undone else LedgerError):
                 reservation.finalise("again")
+
+    @precondition(lambda self: self.reservations)
+    @rule(data=st.data(), hand=HANDS)
+    def take_back(self, data, hand):
+        number = data.draw(st.sampled_from(self.reservations)).entry.number
+        if number in self.open:
+            self.books[hand].take_back(number, why="because")
+            self.entries += 1
+            self.undone.add(number)
+            dataset, epsilon = self.open.pop(number)
+            self.spent[dataset].remove(epsilon)
+        else:
+            with pytest.raises(LedgerError):
+                self.books[hand].take_back(number, why="because")
+
+    @precondition(lambda self: self.entries)
+    @rule(hand=HANDS, beyond=st.integers(-3, 3))
+    def take_back_what_is_not_reserved(self, hand, beyond):
+        numbers = {reservation.entry.number for reservation in self.reservations}
+        number = self.entries + beyond
+        if number not in numbers:
+            with pytest.raises(LedgerError):
+                self.books[hand].take_back(number, why="because")
 
     @rule(hand=HANDS)
     def reopen(self, hand):
@@ -330,7 +490,10 @@ class Twin(RuleBasedStateMachine):
                 assert account.spent == sum(self.spent[account.dataset])
                 assert account.reserved == waiting
                 assert 0 <= account.left == account.cap - account.spent
+                booked = [entry for entry in book.history(account.dataset) if entry.kind == "reserve"]
+                assert account.spent == sum(entry.epsilon for entry in booked if entry.number not in self.undone)
             assert [entry.number for entry in summary.pending] == list(self.open)
+            assert {entry.reservation for entry in summary.taken_back} == self.undone
 
 
 def test_any_order_of_operations_agrees_with_a_twin_sqlite(tmp_path):
@@ -408,6 +571,7 @@ def test_an_edit_behind_the_triggers_is_noticed_and_stops_the_book(book, place, 
         lambda: book.create("new", 1),
         lambda: book.raise_cap("hr", 5, why="because"),
         lambda: reservations[1].finalise("r"),
+        lambda: book.take_back(4, why="because"),
         lambda: book.filed("r", "f"),
     ]
     for call in calls:
@@ -428,7 +592,7 @@ def test_an_entry_that_cannot_be_read_is_no_traceback(book, place, edit):
             call()
 
 
-@pytest.mark.parametrize(("version", "answer"), [(2, "newer than 1(?s:.)*Hint: update dawa"), (0, "has no version")])
+@pytest.mark.parametrize(("version", "answer"), [(3, "newer than 2(?s:.)*Hint: update dawa"), (0, "has no version")])
 def test_other_versions_are_refused(book, place, version, answer):
     with raw(place) as connection:
         unprotected(connection)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dawa.ledger import entries
-from dawa.ledger.accounts import Account, accounts, pending, shown
+from dawa.ledger.accounts import Account, accounts, closed_by, pending, shown
 from dawa.ledger.entries import Entry
 
 NUMBERS = st.fractions(min_value=0, max_value=10**6, max_denominator=10**30)
@@ -134,6 +134,34 @@ def test_accounts_are_sums():
     }
     assert accounts(found)["sales"].left == 0
     assert [waiting.number for waiting in pending(found)] == [4, 5]
+    found.append(entry(9, "take-back", reservation=4))
+    assert accounts(found)["hr"] == Account("hr", Fraction(2), Fraction(1, 7), Fraction(0))
+    assert [waiting.number for waiting in pending(found)] == [5]
+    assert [closed_by(found, number) for number in (3, 4, 5)] == [found[5], found[8], None]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"reservation": 3}, {"reservation": 9}, {"reservation": None}, {"reservation": 2, "dataset": "sales"}],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", ["take-back", "finalise"])
+def test_what_was_not_reserved_there_is_not_taken_back(kind, wrong):
+    """A forged entry gives no account back what another spent, nor the same twice."""
+
+    def entry(number, kind, **more):
+        return Entry(**{"number": number, "kind": kind, "dataset": "hr", "at": "", "who": "", "previous": "", **more})
+
+    found = [
+        entry(1, "create", cap=Fraction(1)),
+        entry(2, "reserve", epsilon=Fraction(1, 7)),
+        entry(3, "reserve", epsilon=Fraction(1, 10)),
+        entry(4, "take-back", reservation=3),
+        entry(5, "create", dataset="sales", cap=Fraction(1)),
+        entry(6, kind, **wrong),
+    ]
+    with pytest.raises(LookupError):
+        accounts(found)
 
 
 @settings(deadline=None)

@@ -44,6 +44,19 @@ def test_one_of_sixteen_opens_an_account(place):
     assert ran("create", place) == {"seen": "r" * 15 + "t"}
 
 
+ENDS = [
+    {"seen": "F" + "f" * 15, "booked": ["finalise"], "given back": "0"},
+    {"seen": "T" + "b" * 8 + "t" * 7, "booked": ["take-back"], "given back": "1/10"},
+]
+"""One finalises, and fifteen are told so; or one takes back, and the eight that finalise get an error of its own."""
+
+
+def test_a_reservation_is_finalised_or_taken_back_by_one_of_sixteen(place):
+    found = ran("close", place, 8)
+    assert len(found) == 8
+    assert all(end in ENDS for end in found), found
+
+
 def test_killed_at_any_point_it_never_shows_less_than_was_used(place, tmp_path, request):
     kills = KILLS[request.node.callspec.params["place"]]
     found = ran("crash", place, tmp_path / "used", kills)

@@ -1,13 +1,19 @@
 """From a table to a release: what is public is checked first, the ledger pays before rows are read, units are named."""
 
 import json
+import pickle
+import sqlite3
+import traceback
+from contextlib import closing
 from fractions import Fraction
 
+import ibis
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import dawa
-from dawa import ledger
+from dawa import ledger, mechanisms, sources
 from dawa.errors import (
     AxisError,
     BudgetError,
@@ -15,10 +21,15 @@ from dawa.errors import (
     ExhaustedError,
     LedgerError,
     OptionError,
+    PublicNote,
     SourceError,
+    TakenBackError,
+    UnbookedWarning,
     WorkloadError,
 )
+from dawa.ledger import store
 from dawa.sources import counting
+from ledger_places import in_new_schema
 
 AGE = dawa.Axis("age", 0, 100)
 PEOPLE = {"age": [31, 45, 45, 62, None], "person": [1, 1, 2, 3, 4], "text": ["a", "b", "c", "d", "e"]}
@@ -127,6 +138,216 @@ def test_the_ledger_pays_before_rows_are_read_and_a_crash_stays_spent(book, monk
         dawa.release(PEOPLE, AGE, epsilon="0.25", ledger=book, dataset="hr")
     assert seen == [Fraction(1, 4)]
     assert book.account("hr").spent == Fraction(1, 4)
+
+
+# --- failures after paying --------------------------------------------------------------------------------------------
+
+CANARY = "4711"
+SPENT = "epsilon=0.25 was spent on dataset 'hr' all the same (entry 3 of the ledger)"
+TAKE_BACK = "if nothing was observed, take it back: dawa ledger take-back 3 --why '…' --ledger "
+
+
+@pytest.fixture
+def half(book):
+    """A ledger in which 1/2 of 1 is spent, so that the next reservation is entry 3."""
+    book.reserve("hr", "0.5", what={}, mechanism="earlier")
+    return book
+
+
+@pytest.fixture
+def odd():
+    """A table that its engine cannot count, for reasons that quote a value."""
+    notes = ibis.memtable(pa.table({"age": ["31", f"{CANARY}x"]}))
+    return notes.select(age=notes.age.cast("int64"))
+
+
+def paid(book, table=PEOPLE):
+    return dawa.release(table, AGE, epsilon="0.25", ledger=book, dataset="hr")
+
+
+def printed(error):
+    """All that Python shows of an exception."""
+    return "".join(traceback.format_exception(error))
+
+
+def test_an_engine_that_fails_says_what_it_cost_and_quotes_nothing(half, odd):
+    with pytest.raises(SourceError) as caught:
+        paid(half, odd)
+    error = caught.value
+    assert type(error) is SourceError
+    assert (
+        error.problem == f"The table could not be counted by duckdb (ConversionException). {SPENT}; 0.25 of 1 is left."
+    )
+    assert error.hint == (
+        "check that all of its rows can be read, and that their types are what the table says;"
+        f" {TAKE_BACK}{half.place.name[1:-1]}"
+    )
+    assert CANARY not in printed(error)
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301  our own
+    half.take_back(3, why="the engine failed")
+    assert half.account("hr").left == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("kind", [RuntimeError, MemoryError, KeyboardInterrupt, SystemExit, OSError])
+def test_other_exceptions_say_it_in_a_note(half, monkeypatch, kind):
+    raised = kind(CANARY)
+    raised.add_note(f"near {CANARY}")
+
+    def counts(_):
+        raise raised
+
+    monkeypatch.setattr(counting.Query, "counts", counts)
+    with pytest.raises(kind) as caught:
+        paid(half)
+    assert caught.value is raised
+    foreign, note = caught.value.__notes__
+    assert not isinstance(foreign, PublicNote)
+    assert isinstance(note, PublicNote)
+    assert note == f"{SPENT}; 0.25 of 1 is left.\nHint: {TAKE_BACK}{half.place.name[1:-1]}"
+    assert note in printed(caught.value)
+
+
+def test_a_mechanism_that_fails_says_what_it_cost(half, monkeypatch):
+    run = mechanisms.configured
+
+    def configured(*arguments):
+        original, settings = run(*arguments)
+
+        def broken(counts, *more):
+            if half.account("hr").left == Fraction(1, 4):
+                raise ArithmeticError(CANARY)
+            return original(counts, *more)
+
+        return broken, settings
+
+    monkeypatch.setattr(mechanisms, "configured", configured)
+    with pytest.raises(ArithmeticError) as caught:
+        paid(half)
+    (note,) = caught.value.__notes__
+    assert note.startswith(f"{SPENT}; 0.25 of 1 is left.")
+
+
+def test_an_engine_that_cannot_be_closed_says_what_it_cost(half, monkeypatch):
+    class Opened(sources.opened(PEOPLE, (AGE,)).__class__):
+        def __exit__(self, *arguments):
+            super().__exit__(*arguments)
+            raise OSError(CANARY)
+
+    def opened(*arguments):
+        found = counting.opened(*arguments)
+        found.__class__ = Opened
+        return found
+
+    monkeypatch.setattr(sources, "opened", opened)
+    with pytest.raises(OSError, match=CANARY) as caught:
+        paid(half)
+    assert caught.value.__notes__[0].startswith(SPENT)
+
+
+def test_what_is_refused_before_paying_says_nothing_of_it(half):
+    with pytest.raises(ExhaustedError) as caught:
+        dawa.release(PEOPLE, AGE, epsilon="0.75", ledger=half, dataset="hr")
+    assert "was spent" not in str(caught.value)
+    with pytest.raises(SourceError) as caught:
+        dawa.release("nowhere.csv", AGE, epsilon="0.1", ledger=half, dataset="hr")
+    assert "was spent" not in str(caught.value)
+
+
+def test_without_a_ledger_a_failure_says_nothing_of_it(odd):
+    with pytest.raises(SourceError) as caught:
+        dawa.release(odd, AGE, epsilon="0.25")
+    assert "was spent" not in str(caught.value)
+
+
+@pytest.mark.parametrize("impatient", [False, True])
+def test_a_ledger_that_cannot_be_asked_is_said_to_be_so(half, odd, monkeypatch, impatient):
+    def read(_):
+        raise KeyboardInterrupt if impatient else LedgerError(f"The disk has {CANARY}.", "wait.")
+
+    monkeypatch.setattr(store, "read", read)
+    with pytest.raises(SourceError) as caught:
+        paid(half, odd)
+    assert f"{SPENT}; the ledger could not be asked for what is left.\nHint: check that" in str(caught.value)
+    assert TAKE_BACK in caught.value.hint
+    assert CANARY not in printed(caught.value)
+
+
+def test_an_edited_ledger_is_not_asked(half, monkeypatch):
+    def counts(_):
+        with closing(sqlite3.connect(half.place.path, isolation_level=None)) as connection:
+            connection.execute("DROP TRIGGER dawa_ledger_entries_update")
+            connection.execute("UPDATE dawa_ledger_entries SET epsilon = '1/100' WHERE number = 2")
+        raise SourceError("The disk is gone.", "buy another.")
+
+    monkeypatch.setattr(counting.Query, "counts", counts)
+    with pytest.raises(SourceError, match="the ledger could not be asked for what is left"):
+        paid(half)
+
+
+def test_postgres_says_it_too_and_never_its_address(postgres, odd):
+    book = ledger.opened(in_new_schema(postgres).replace("postgres@", "postgres:pa55word@"))
+    book.create("hr", "1/3")
+    with pytest.raises(SourceError) as caught:
+        dawa.release(odd, AGE, epsilon="1/7", ledger=book, dataset="hr")
+    assert "epsilon=1/7 was spent on dataset 'hr' all the same (entry 2 of the ledger); 4/21 of 1/3 is left." in str(
+        caught.value
+    )
+    assert caught.value.hint.endswith("take it back: dawa ledger take-back 2 --why '…' --ledger URL")
+    assert "pa55word" not in printed(caught.value)
+
+
+def test_what_was_taken_back_meanwhile_is_not_released(half, monkeypatch):
+    original = counting.Query.counts
+
+    def counts(self):
+        half.take_back(3, why="somebody thought that it had crashed", who="ada")
+        return original(self)
+
+    monkeypatch.setattr(counting.Query, "counts", counts)
+    with pytest.raises(TakenBackError) as caught:
+        paid(half)
+    assert "Entry 3 was taken back by ada in entry 4" in caught.value.problem
+    assert "was spent" not in str(caught.value)
+    assert half.account("hr").spent == Fraction(1, 2)
+    assert [entry.kind for entry in half.history()] == ["create", "reserve", "reserve", "take-back"]
+
+
+def test_a_failure_after_a_take_back_says_that_it_is_not_spent(half, monkeypatch):
+    def counts(_):
+        half.take_back(3, why="because")
+        raise SourceError("The disk is gone.", "buy another.")
+
+    monkeypatch.setattr(counting.Query, "counts", counts)
+    with pytest.raises(SourceError) as caught:
+        paid(half)
+    assert caught.value.problem == f"The disk is gone. {SPENT}, and taken back in entry 4; 0.5 of 1 is left."
+    assert caught.value.hint == "buy another."
+
+
+def test_a_stop_after_the_release_is_booked_offers_no_take_back(half, monkeypatch):
+    original = ledger.Reservation.finalise
+
+    def finalise(*arguments):
+        original(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ledger.Reservation, "finalise", finalise)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        paid(half)
+    assert caught.value.__notes__ == [f"{SPENT}, and its release is booked; 0.25 of 1 is left."]
+
+
+def test_a_ledger_that_fails_afterwards_does_not_cost_the_release(half, monkeypatch):
+    def full(*_arguments):
+        raise LedgerError("The disk is full.", "make room.")
+
+    monkeypatch.setattr(ledger.Reservation, "finalise", full)
+    with pytest.warns(
+        UnbookedWarning, match=r"The disk is full(?s:.)*Entry 3 stays spent: do not take it back"
+    ) as told:
+        assert paid(half).privacy.epsilon == Fraction(1, 4)
+    assert told[0].filename == __file__
+    assert half.account("hr").reserved == Fraction(3, 4)
 
 
 # --- the unit -------------------------------------------------------------------------------------------------------

@@ -30,6 +30,10 @@ class LedgerError(DawaError):
     """A ledger that cannot be opened, trusted or written, or an account that it does not hold."""
 
 
+class TakenBackError(LedgerError):
+    """A reservation that a person took back, so that nothing may be released on it."""
+
+
 class CountsError(DawaError, ValueError):
     """Counts that are not non-negative whole numbers of a supported size."""
 
@@ -60,6 +64,23 @@ class SpecError(DawaError, ValueError):
 
 class FolderError(DawaError):
     """An output folder that cannot be written, or that would replace an earlier release."""
+
+
+class PublicNote(str):
+    r"""A note on an exception that is made of public state alone, so that it may be shown where nothing else may.
+
+    It reads like an error: a problem and, after ``Hint:``, what to do next if there is something to do.
+
+    >>> PublicNote("It was paid for.\nHint: try again.").after("It broke.", "call us.")
+    ('It broke. It was paid for.', 'call us; try again.')
+    """
+
+    __slots__ = ()
+
+    def after(self, problem: str, hint: str) -> tuple[str, str]:
+        """The problem and the hint of an error, with these of the note after them."""
+        more, _, then = self.partition("\nHint: ")
+        return f"{problem} {more}", f"{hint.removesuffix('.')}; {then}" if then else hint
 
 
 class UnbookedWarning(UserWarning):

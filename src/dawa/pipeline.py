@@ -6,6 +6,7 @@ Both check everything that is public first, then hand the private part, unread, 
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike
 from dawa import budget, mechanisms, stages
 from dawa.axis import Axis
 from dawa.counts import Counts
-from dawa.errors import AxisError, LedgerError, OptionError, UnbookedWarning, WorkloadError
+from dawa.errors import AxisError, LedgerError, OptionError, TakenBackError, UnbookedWarning, WorkloadError
 from dawa.estimates import Estimate
 from dawa.noise.source import source_for
 from dawa.order import MOST_AXES, MOST_CELLS
@@ -94,7 +95,9 @@ def release(
         options: The mechanism's own.
 
     Raises:
-        DawaError: One of its kinds, on any bad input: before anything is spent if it can be told without rows.
+        DawaError: One of its kinds, on any bad input: before anything is spent if it can be told without rows. What
+            fails after a ledger has paid says what was spent and what is left; exceptions that are not ours say it in
+            a note.
 
     >>> import dawa
     >>> rel = dawa.release({"age": [31, 45, 45, 62]}, dawa.Axis("age", 0, 100), epsilon=1)
@@ -120,36 +123,34 @@ def release(
         raise AssertionError("a unit does not lose what was asked for: this is a bug in dawa")
     book = _ledger(ledger, dataset)
     name = uuid4().hex
-    with sources.opened(table, chosen, unit, most) as query:
-        query.check()
-        handling = (*query.source.handling, *(axis.describe() for axis in chosen))
-        reservation = None
-        if book is not None:
-            # What a mechanism cannot do on this domain it refuses on an empty table too, and that costs nothing.
-            estimate(Counts.none(queries.shape), queries, epsilon=per_record, mechanism=mechanism, **options)
-            what = _what(chosen, unit, most, options, query.source.declared)
-            reservation = book.reserve(dataset, total, what=what, mechanism=mechanism)
-        stages.reached("Reading")
-        counts = query.counts()
-    found = estimate(counts, queries, epsilon=per_record, mechanism=mechanism, seed=seed, **options)
-    statement = PrivacyStatement(
-        total,
-        {step: part * most for step, part in found.split.items()},
-        found.mechanism,
-        found.options,
-        found.randomness,
-        source.secure,
-        __version__,
-        **protected(unit, most),
-        handling=handling,
-        id=name,
-    )
-    if reservation is not None:
-        try:
-            reservation.finalise(name)
-        except LedgerError as error:
-            # What is paid for is not thrown away because a ledger fails now: there it stays spent, and pending.
-            warnings.warn(f"The release is made, but the ledger does not know: {error}", UnbookedWarning, stacklevel=2)
+    with ExitStack() as paid:  # from the reservation on, a failure says what it cost
+        with sources.opened(table, chosen, unit, most) as query:
+            query.check()
+            handling = (*query.source.handling, *(axis.describe() for axis in chosen))
+            reservation = None
+            if book is not None:
+                # What a mechanism cannot do on this domain it refuses on an empty table too, and that costs nothing.
+                estimate(Counts.none(queries.shape), queries, epsilon=per_record, mechanism=mechanism, **options)
+                what = _what(chosen, unit, most, options, query.source.declared)
+                reservation = book.reserve(dataset, total, what=what, mechanism=mechanism)
+                paid.enter_context(reservation.accounted())
+            stages.reached("Reading")
+            counts = query.counts()
+        found = estimate(counts, queries, epsilon=per_record, mechanism=mechanism, seed=seed, **options)
+        statement = PrivacyStatement(
+            total,
+            {step: part * most for step, part in found.split.items()},
+            found.mechanism,
+            found.options,
+            found.randomness,
+            source.secure,
+            __version__,
+            **protected(unit, most),
+            handling=handling,
+            id=name,
+        )
+        if reservation is not None:
+            _finalised(reservation, name)
     return Release(chosen, found, statement)
 
 
@@ -182,6 +183,26 @@ def _ledger(ledger: Any, dataset: str | None) -> Any:  # noqa: ANN401  see dawa.
     from dawa import ledger as ledgers  # noqa: PLC0415  databases are slow to load, and not always needed
 
     return ledgers.opened(ledger)
+
+
+def _finalised(reservation: Any, name: str) -> None:  # noqa: ANN401  see dawa.ledger.Reservation
+    """Book that the release is made.
+
+    Raises:
+        TakenBackError: If its reservation was taken back meanwhile: it was never paid for, and nobody may have it.
+    """
+    try:
+        reservation.finalise(name)
+    except TakenBackError:
+        raise
+    except LedgerError as error:
+        # What is paid for is not thrown away because a ledger fails now: there it stays spent, and pending.
+        warnings.warn(
+            f"The release is made, but the ledger does not know: {error}\n"
+            f"Entry {reservation.entry.number} stays spent: do not take it back.",
+            UnbookedWarning,
+            stacklevel=3,
+        )
 
 
 def _what(

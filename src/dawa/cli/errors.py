@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import typer
 
-from dawa.errors import DawaError, ExhaustedError
+from dawa.errors import DawaError, ExhaustedError, PublicNote
 
 REFUSED, EXHAUSTED, STOPPED = 1, 3, 130
 """Exit codes; 0 is done, and 2 is wrong usage, which Typer finds."""
@@ -32,21 +32,30 @@ def reported(json: bool = False) -> Iterator[None]:  # noqa: FBT001, FBT002  the
     except DawaError as error:
         _say(type(error).__name__, error.problem, error.hint, json=json)
         raise typer.Exit(EXHAUSTED if isinstance(error, ExhaustedError) else REFUSED) from None
-    except KeyboardInterrupt:
-        _say("Stopped", "Stopped.", "budget that a ledger had reserved by then stays spent.", json=json)
+    except KeyboardInterrupt as error:
+        said = _noted(error, "Stopped.", "budget that a ledger had reserved by then stays spent.")
+        _say("Stopped", *said, json=json)
         raise typer.Exit(STOPPED) from None
     except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
         raise
     except Exception as error:
         if os.environ.get(DEBUG):
             raise
-        _say(
-            type(error).__name__,
+        said = _noted(
+            error,
             f"Something inside dawa went wrong ({type(error).__name__}).",
             f"this is a defect: please report it, with what {DEBUG}=1 shows if that holds nothing private.",
-            json=json,
         )
+        _say(type(error).__name__, *said, json=json)
         raise typer.Exit(REFUSED) from None
+
+
+def _noted(error: BaseException, problem: str, hint: str) -> tuple[str, str]:
+    """A problem and a hint, with what our notes add to them; notes of others may quote values."""
+    for note in getattr(error, "__notes__", ()):
+        if isinstance(note, PublicNote):
+            problem, hint = note.after(problem, hint)
+    return problem, hint
 
 
 def _say(kind: str, problem: str, hint: str, *, json: bool) -> None:

@@ -73,6 +73,20 @@ SPEND = """Book a release that was made elsewhere.
   dawa ledger spend hr 0.1 --what "Table 3 of the yearly report"
 """
 
+TAKE_BACK = """Take back what a failed run had reserved, where nothing was seen of its result.
+
+\b
+  dawa ledger show                   # lists what is pending, by entry
+  dawa ledger take-back 3 --why "The server was down, so nothing was read"
+
+\b
+This is honest only if the run has ended, and nothing at all of its result
+was seen by anyone. That a run failed may itself depend on the data, and so
+tell something about it. So no program takes anything back: a person decides,
+and the decision stays in the book with its reason. If in doubt, leave it
+spent.
+"""
+
 app = typer.Typer(
     help=HELP,
     epilog=EPILOG,
@@ -142,6 +156,29 @@ def spend(
         _answer(
             {"reservation": reservation.entry.to_json(), "release": entry.to_json(), "account": account.to_json()},
             f"Booked as entry {reservation.entry.number}: {account}.",
+            json=json,
+        )
+
+
+@app.command("take-back", help=TAKE_BACK)
+def take_back(
+    entry: Annotated[
+        int, typer.Argument(metavar="ENTRY", help="The number of the entry that reserved.", show_default=False)
+    ],
+    why: Annotated[str, typer.Option("--why", help="How you know that nothing was seen.", show_default=False)],
+    *,
+    ledger: Where = DEFAULT,
+    who: Who = None,
+    json: Json = False,
+) -> None:
+    """Undo a reservation."""
+    with reported(json):
+        book = _opened(ledger)
+        undone = book.take_back(entry, why=why, who=who)
+        account = book.account(undone.dataset)
+        _answer(
+            {"take_back": undone.to_json(), "account": account.to_json()},
+            f"Took entry {entry} back, as entry {undone.number}: {account}.",
             json=json,
         )
 

@@ -20,7 +20,7 @@ EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 def show(summary: Summary) -> None:
-    """Caps, what is spent and left of them, and what is pending."""
+    """Caps, what is spent and left of them, what is pending, and what was taken back."""
     console = Console()
     table = Table("dataset", *(Column(name, justify="right") for name in ("cap", "spent", "left")), "")
     for account in summary.accounts:
@@ -34,6 +34,13 @@ def show(summary: Summary) -> None:
             _text(
                 f"Pending: entry {entry.number} reserved {_shown(entry.epsilon)} of {entry.dataset} for {entry.who} on"
                 f" {_moment(entry)} UTC. It is spent, whether or not a release comes of it."
+            )
+        )
+    for entry in summary.taken_back:
+        console.print(
+            _text(
+                f"Taken back: entry {entry.reservation} of {entry.dataset} by {entry.who} on {_moment(entry)} UTC"
+                f" ({_about(entry)})."
             )
         )
     if summary.broken is None:
@@ -57,14 +64,19 @@ def write_csv(entries: Sequence[Entry], target: TextIO) -> None:
 
 def _told(entry: Entry) -> str:
     filed = f" in {entry.file}" if entry.file else ""
-    about = ", ".join(f"{name}: {_brief(value)}" for name, value in (entry.what or {}).items() if value not in EMPTY)
+    about = _about(entry)
     return {
         "create": f"opened with a cap of {_shown(entry.cap)}",
         "raise": f"cap raised to {_shown(entry.cap)} ({about})",
         "reserve": f"spent {_shown(entry.epsilon)} by {entry.mechanism} ({about})",
         "finalise": f"entry {entry.reservation} became release {entry.release_id}{filed}",
         "file": f"release {entry.release_id} was written{filed}",
+        "take-back": f"entry {entry.reservation} was taken back ({about})",
     }[entry.kind]
+
+
+def _about(entry: Entry) -> str:
+    return ", ".join(f"{name}: {_brief(value)}" for name, value in (entry.what or {}).items() if value not in EMPTY)
 
 
 def _brief(value: object) -> str:

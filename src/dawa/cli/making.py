@@ -3,6 +3,7 @@
 import os
 import sys
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from dawa.spec import Spec, expanded, is_address
 from dawa.workload import Workload
 
 if TYPE_CHECKING:
+    from dawa.ledger import Account
     from dawa.sources import Table
 
 LEDGER = "DAWA_LEDGER"
@@ -48,7 +50,24 @@ def public(spec: Spec) -> Public:
     return Public(axes, asked, ranges.workload(asked, axes) if asked else None, _ledger(spec))
 
 
-def made(spec: Spec, *, force: bool) -> tuple[Release, tuple[Asked, ...], Written]:
+@dataclass(frozen=True)
+class Made:
+    """What came of a description.
+
+    Attributes:
+        release: The release.
+        asked: The ranges that were named.
+        written: Its folder.
+        account: The account that paid, as it is now; None if none did, or if the ledger could not be asked.
+    """
+
+    release: Release
+    asked: tuple[Asked, ...]
+    written: Written
+    account: "Account | None"
+
+
+def made(spec: Spec, *, force: bool) -> Made:
     """Make the release and write its folder."""
     if spec.out is None:
         raise SpecError("The release has no folder to go to.", "name a new one: --out out/.")
@@ -69,9 +88,12 @@ def made(spec: Spec, *, force: bool) -> tuple[Release, tuple[Asked, ...], Writte
             **spec.options,
         )
         written = folder.fill(place, release, known.asked, sys.stdout)
+    left = None
     if known.ledger is not None:
         _file(known.ledger, release, written)
-    return release, known.asked, written
+        with suppress(LedgerError):  # the release is made and booked: that its ledger fails now is not an error
+            left = account(known.ledger, spec)
+    return Made(release, known.asked, written, left)
 
 
 def rows(spec: Spec) -> dict[str, int]:
@@ -103,6 +125,13 @@ def _ledger(spec: Spec) -> str | None:
     return expanded(spec.ledger or os.environ.get(LEDGER, DEFAULT))
 
 
+def account(ledger: str, spec: Spec) -> "Account":
+    """What the ledger says now; nothing is booked."""
+    from dawa.ledger import opened  # noqa: PLC0415  databases are slow to load
+
+    return opened(ledger).account(str(spec.dataset))
+
+
 def _file(ledger: str, release: Release, written: Written) -> None:
     """Book where the release went."""
     from dawa.ledger import opened  # noqa: PLC0415  databases are slow to load
@@ -111,5 +140,6 @@ def _file(ledger: str, release: Release, written: Written) -> None:
         opened(ledger).filed(str(release.id), written.folder.absolute())
     except LedgerError as error:
         raise LedgerError(
-            f"The release is in {written.folder}, but the ledger does not know: {error.problem}", error.hint
+            f"The release is in {written.folder}, but the ledger does not know: {error.problem}",
+            f"{error.hint.removesuffix('.')}; do not take back what was reserved for it.",
         ) from None

@@ -27,7 +27,7 @@ def run(spec: Spec, form: Form) -> None:
     if form == "toml":
         sys.stdout.write(spec_file.written(spec, Path()))
         return
-    account = None if known.ledger is None else _account(known.ledger, spec)
+    account = None if known.ledger is None else making.account(known.ledger, spec)
     with working("Planning"):
         plan = planned(
             known.axes,
@@ -43,13 +43,6 @@ def run(spec: Spec, form: Form) -> None:
         sys.stdout.write(json.dumps({**plan.to_json(), "ledger": ledger}, indent=1) + "\n")
     else:
         _show(spec, plan, account)
-
-
-def _account(ledger: str, spec: Spec) -> "Account":
-    """What the ledger says now; nothing is booked."""
-    from dawa.ledger import opened  # noqa: PLC0415  databases are slow to load
-
-    return opened(ledger).account(str(spec.dataset))
 
 
 def _show(spec: Spec, plan: Plan, account: "Account | None") -> None:

@@ -6,7 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 from dawa.budget import shown
-from dawa.ledger.entries import CREATE, FINALISE, RAISE, RESERVE, Entry
+from dawa.ledger.entries import CREATE, FINALISE, RAISE, RESERVE, TAKE_BACK, Entry
+
+CLOSING = (FINALISE, TAKE_BACK)
+"""What ends a reservation: one of them, once."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +19,7 @@ class Account:
     Attributes:
         dataset: Its name.
         cap: All that may ever be spent on it.
-        spent: All that was reserved so far, whether or not a release came of it.
+        spent: All that was reserved so far and not taken back, whether or not a release came of it.
         reserved: The part of ``spent`` of which no release is known: work that is under way, or that crashed.
     """
 
@@ -55,6 +58,7 @@ class Summary:
         head: The hash of the last one. Who notes it can tell later whether anything before it was changed.
         broken: The number from which on the entries do not follow from each other, because somebody edited them; None
             in a ledger that is whole.
+        taken_back: The entries that took a reservation back.
     """
 
     accounts: tuple[Account, ...]
@@ -62,6 +66,7 @@ class Summary:
     entries: int
     head: str
     broken: int | None
+    taken_back: tuple[Entry, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; exact numbers as fractions in strings."""
@@ -71,13 +76,14 @@ class Summary:
             "entries": self.entries,
             "head": self.head,
             "broken": self.broken,
+            "taken_back": [entry.to_json() for entry in self.taken_back],
         }
 
 
 def accounts(entries: Iterable[Entry]) -> dict[str, Account]:
     """The accounts that these entries, in their order, amount to."""
     found: dict[str, Account] = {}
-    reserved: dict[int, Fraction] = {}
+    reserved: dict[tuple[str, int | None], Fraction] = {}
     for entry in entries:
         if entry.kind == CREATE:
             found[entry.dataset] = Account(entry.dataset, _given(entry.cap))
@@ -86,23 +92,32 @@ def accounts(entries: Iterable[Entry]) -> dict[str, Account]:
         if entry.kind == RAISE:
             account = replace(account, cap=_given(entry.cap))
         elif entry.kind == RESERVE:
-            epsilon = reserved[entry.number] = _given(entry.epsilon)
+            epsilon = reserved[entry.dataset, entry.number] = _given(entry.epsilon)
             account = replace(account, spent=account.spent + epsilon, reserved=account.reserved + epsilon)
         elif entry.kind == FINALISE:
-            account = replace(account, reserved=account.reserved - reserved.pop(entry.reservation or 0))
+            epsilon = reserved.pop((entry.dataset, entry.reservation))
+            account = replace(account, reserved=account.reserved - epsilon)
+        elif entry.kind == TAKE_BACK:
+            epsilon = reserved.pop((entry.dataset, entry.reservation))
+            account = replace(account, spent=account.spent - epsilon, reserved=account.reserved - epsilon)
         found[entry.dataset] = account
     return found
 
 
 def pending(entries: Iterable[Entry]) -> list[Entry]:
-    """Reservations of which no release is known."""
+    """Reservations of which no release is known, and that were not taken back."""
     found: dict[int | None, Entry] = {}
     for entry in entries:
         if entry.kind == RESERVE:
             found[entry.number] = entry
-        elif entry.kind == FINALISE:
+        elif entry.kind in CLOSING:
             found.pop(entry.reservation, None)
     return list(found.values())
+
+
+def closed_by(entries: Iterable[Entry], number: int) -> Entry | None:
+    """The entry that named the release of a reservation, or took it back; None while it is pending."""
+    return next((entry for entry in entries if entry.kind in CLOSING and entry.reservation == number), None)
 
 
 def _given(number: Fraction | None) -> Fraction:

@@ -6,7 +6,8 @@ has the argument.
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -16,10 +17,10 @@ from typing import Any
 
 from dawa import budget
 from dawa.budget import shown
-from dawa.errors import BudgetError, ExhaustedError, LedgerError
-from dawa.ledger import lines, store
-from dawa.ledger.accounts import Account, Summary, accounts, pending
-from dawa.ledger.entries import CREATE, FILE, FINALISE, RAISE, RESERVE, START, Entry, canonical
+from dawa.errors import BudgetError, DawaError, ExhaustedError, LedgerError, PublicNote, TakenBackError
+from dawa.ledger import failures, lines, store
+from dawa.ledger.accounts import Account, Summary, accounts, closed_by, pending
+from dawa.ledger.entries import CREATE, FILE, FINALISE, RAISE, RESERVE, START, TAKE_BACK, Entry, canonical
 from dawa.ledger.postgres import PostgresDatabase
 from dawa.ledger.sqlite import SqliteFile
 
@@ -149,6 +150,36 @@ class Ledger:
 
         return Reservation(self, self._append(decide))
 
+    def take_back(self, entry_number: int, *, why: str, who: str | None = None) -> Entry:
+        """Undo a reservation, where the run that made it has ended and nobody saw anything of its result.
+
+        That a run failed may itself depend on the data, so no program decides this: a person does, and their reason
+        stays in the book.
+
+        Args:
+            entry_number: The number of the entry that reserved.
+            why: How it is known that nothing was seen.
+            who: Who takes it back; the operating system's user name if it is not given.
+
+        Raises:
+            LedgerError: If the entry is not a reservation, has its release, or was taken back already.
+        """
+        reason = {"why": lines.checked(why, "why")}
+
+        def decide(pages: store.Pages) -> Entry:
+            known = self._trusted(pages)
+            spending = self._reserved(pages, entry_number)
+            _check_pending(pages, entry_number)
+            rest = known[spending.dataset].spent - (spending.epsilon or 0)
+            if rest.denominator > FINEST_SUM:
+                raise LedgerError(
+                    f"Without entry {entry_number} the sum that is spent has too many digits to be booked.",
+                    "leave it spent, or take another entry back first.",
+                )
+            return _entry(TAKE_BACK, spending.dataset, who, reservation=entry_number, what=reason)
+
+        return self._append(decide)
+
     def filed(self, release_id: str, file: str | PathLike[str]) -> Entry:
         """Book where a release was written, when that was not known as it was finalised.
 
@@ -202,7 +233,8 @@ class Ledger:
         found = self._accounts(pages)
         chosen = found.values() if dataset is None else [self._known(found, dataset)]
         waiting = [entry for entry in pending(pages.entries) if dataset in {None, entry.dataset}]
-        return Summary(tuple(chosen), tuple(waiting), len(pages.entries), pages.head, pages.broken)
+        back = [entry for entry in pages.entries if entry.kind == TAKE_BACK and dataset in {None, entry.dataset}]
+        return Summary(tuple(chosen), tuple(waiting), len(pages.entries), pages.head, pages.broken, tuple(back))
 
     def _pages(self) -> store.Pages:
         return store.read(self.place)
@@ -228,6 +260,18 @@ class Ledger:
                 f"The ledger {self.place.name} was edited: its entries make no sense.",
                 "find out what was changed, and restore the ledger from a backup.",
             ) from None
+
+    def _reserved(self, pages: store.Pages, number: object) -> Entry:
+        """The reservation with this number."""
+        hint = "take back an entry that dawa ledger show lists as pending."
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise LedgerError(f"An entry is named by its number, not by a {type(number).__name__}.", hint)
+        if not 1 <= number <= len(pages.entries):
+            raise LedgerError(f"The ledger {self.place.name} has no entry {number}.", hint)
+        entry = pages.entries[number - 1]
+        if entry.kind != RESERVE:
+            raise LedgerError(f"Entry {number} is not a reservation but a {entry.kind!r}: it spent nothing.", hint)
+        return entry
 
     def _known(self, known: dict[str, Account], dataset: str) -> Account:
         if isinstance(dataset, str) and dataset in known:
@@ -261,10 +305,28 @@ class Reservation:
         """How much it is."""
         return self.entry.epsilon or Fraction(0)
 
+    @contextmanager
+    def accounted(self) -> Iterator[None]:
+        """Let every failure in the block say what was spent, what is left, and how to take it back.
+
+        Our errors say it in their text, all others in a note. Both are made of the ledger's public state alone.
+        """
+        try:
+            yield
+        except TakenBackError:
+            raise  # it says what there is to say
+        except DawaError as error:
+            told = type(error)(*self._cost().after(error.problem, error.hint))
+            raise told.with_traceback(error.__traceback__) from None
+        except BaseException as error:
+            error.add_note(self._cost())
+            raise
+
     def finalise(self, release_id: str, file: str | PathLike[str] | None = None) -> Entry:
         """Book which release came of it, and where it was written if that is known.
 
         Raises:
+            TakenBackError: If it was taken back. The release is not paid for, and nobody may have it.
             LedgerError: If a release was named already, or the ledger cannot be written. It stays spent.
         """
         number = self.entry.number
@@ -278,21 +340,33 @@ class Reservation:
         )
 
         def decide(pages: store.Pages) -> Entry:
-            self.ledger._trusted(pages)  # noqa: SLF001  a reservation is a page of its ledger
-            if self.entry not in pages.entries[number - 1 : number]:
-                raise LedgerError(
-                    f"The ledger {self.ledger.place.name} no longer has entry {number}.",
-                    "it was replaced by another or an older one; restore it from a backup.",
-                )
-            for found in pages.entries[number:]:
-                if found.kind == FINALISE and found.reservation == number:
-                    raise LedgerError(
-                        f"Entry {number} has its release already: '{found.release_id}'.",
-                        "reserve again for another release.",
-                    )
+            self._account(pages)
+            closing = closed_by(pages.entries, number)
+            if closing is not None:
+                raise _not_finalised(closing)
             return entry
 
-        return self.ledger._append(decide)  # noqa: SLF001  likewise
+        return self.ledger._append(decide)  # noqa: SLF001  a reservation is a page of its ledger
+
+    def _account(self, pages: store.Pages) -> Account:
+        """The account that it was reserved on, if the ledger can be trusted and still holds it."""
+        number = self.entry.number
+        known = self.ledger._trusted(pages)  # noqa: SLF001  likewise
+        if self.entry not in pages.entries[number - 1 : number]:
+            raise LedgerError(
+                f"The ledger {self.ledger.place.name} no longer has entry {number}.",
+                "it was replaced by another or an older one; restore it from a backup.",
+            )
+        return known[self.dataset]
+
+    def _cost(self) -> PublicNote:
+        """What is to be said of it after a failure."""
+        flag = self.ledger.place.flag
+        try:
+            pages = store.read(self.ledger.place)
+            return failures.cost(self.entry, self._account(pages), closed_by(pages.entries, self.entry.number), flag)
+        except BaseException:  # noqa: BLE001  be it an impatient Ctrl-C: the first failure is the one to report
+            return failures.cost(self.entry, None, None, flag)
 
 
 def _entry(kind: str, dataset: str, who: str | None, **more: Any) -> Entry:  # noqa: ANN401  fields of an entry
@@ -323,6 +397,35 @@ def _described(what: object) -> dict[str, Any]:
         return dict(json.loads(canonical(dict(what))))
     except (TypeError, ValueError):
         raise LedgerError("what must hold plain JSON values only.", hint) from None
+
+
+def _check_pending(pages: store.Pages, number: int) -> None:
+    """Refuse to take back what is not waiting for its release."""
+    closing = closed_by(pages.entries, number)
+    if closing is None:
+        return
+    if closing.kind == TAKE_BACK:
+        raise LedgerError(
+            f"Entry {number} was taken back already, by {closing.who} in entry {closing.number}.",
+            f"it is not spent any more: see dawa ledger show '{closing.dataset}'.",
+        )
+    raise LedgerError(
+        f"Entry {number} has its release: '{closing.release_id}' (entry {closing.number}).",
+        "it stays spent: what was released can be seen, so it cannot be taken back.",
+    )
+
+
+def _not_finalised(closing: Entry) -> LedgerError:
+    number = closing.reservation
+    if closing.kind == TAKE_BACK:
+        return TakenBackError(
+            f"Entry {number} was taken back by {closing.who} in entry {closing.number}, so its release is not paid for"
+            " and is not handed out.",
+            "make the release again: that reserves anew. Do not take back what still runs.",
+        )
+    return LedgerError(
+        f"Entry {number} has its release already: '{closing.release_id}'.", "reserve again for another release."
+    )
 
 
 def _exhausted(account: Account, epsilon: Fraction) -> ExhaustedError:

@@ -16,7 +16,17 @@ from dawa.budget import fraction
 START = "0" * 64
 """What the first entry has for a predecessor's hash."""
 
-CREATE, RAISE, RESERVE, FINALISE, FILE = KINDS = ("create", "raise", "reserve", "finalise", "file")
+CREATE, RAISE, RESERVE, FINALISE, FILE, TAKE_BACK = KINDS = (
+    "create",
+    "raise",
+    "reserve",
+    "finalise",
+    "file",
+    "take-back",
+)
+
+SINCE = {TAKE_BACK: 2}
+"""The version of ledgers that a kind came with, where it is not the first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +36,8 @@ class Entry:
     Attributes:
         number: Its place, from 1 on, without gaps.
         kind: ``create`` and ``raise`` set a cap, ``reserve`` spends, ``finalise`` names the release that came of a
-            reservation, ``file`` says where that release was written.
+            reservation, ``file`` says where that release was written, ``take-back`` undoes a reservation of which
+            nothing was seen.
         dataset: Whose budget it concerns.
         at: When, in UTC by the writer's clock, as ISO 8601.
         who: Who wrote it, by their own account.
@@ -34,7 +45,7 @@ class Entry:
         cap: The new cap, for ``create`` and ``raise``.
         mechanism: What it was spent on, for ``reserve``.
         what: The description of the release, or a reason; plain JSON values.
-        reservation: The number of the entry that this one follows up, for ``finalise`` and ``file``.
+        reservation: The number of the entry that this one follows up, for ``finalise``, ``file`` and ``take-back``.
         release_id: The release that came of it.
         file: Where it was written.
         previous: The hash of the entry before.

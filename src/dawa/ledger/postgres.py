@@ -81,6 +81,11 @@ class PostgresDatabase:
         host = url.host or _words(url.query.get("host")) or "this machine"
         return cls(f"in database '{url.database or url.username or 'default'}' on '{host}'", url)
 
+    @property
+    def flag(self) -> str:
+        """How the command line is told of it: the address is left out, for it may hold a password."""
+        return "--ledger URL"
+
     def engine(self, *, making: bool) -> Engine:  # noqa: ARG002  a database is there, or it is not
         """Connections to the server."""
         try:

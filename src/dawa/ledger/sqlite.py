@@ -6,6 +6,7 @@ a commit may bring the deleted journal back, and undo the commit. ``EXTRA`` wait
 """
 
 import functools
+import shlex
 import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,6 +54,11 @@ class SqliteFile:
         if "\0" in str(path) or not str(path).strip():
             raise LedgerError("This path cannot name a ledger.", "pass the path of a file, such as ledger.db.")
         return cls(f"'{lines.escaped(str(path))}'", Path(path).absolute())
+
+    @property
+    def flag(self) -> str:
+        """How the command line is told of it."""
+        return f"--ledger {shlex.quote(self.name[1:-1])}"
 
     def engine(self, *, making: bool) -> Engine:
         """Connections to the file; only ``making`` brings it into being, so that a misspelt path does not."""

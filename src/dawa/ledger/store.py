@@ -16,7 +16,8 @@ from dawa.errors import LedgerError
 from dawa.ledger import entries
 from dawa.ledger.entries import Entry
 
-VERSION = 1
+VERSION = 2
+"""The newest that is understood. A ledger starts with the first, and is raised by the first entry that needs more."""
 
 _TABLES = MetaData()
 _LEDGER = Table("dawa_ledger", _TABLES, Column("version", Integer, nullable=False))
@@ -46,6 +47,11 @@ class Place(Protocol):
     @property
     def name(self) -> str:
         """What to call it in a sentence."""
+        ...
+
+    @property
+    def flag(self) -> str:
+        """How the command line is told of it."""
         ...
 
     def engine(self, *, making: bool) -> Engine:
@@ -113,12 +119,15 @@ def append(place: Place, decide: Callable[[Pages], Entry], *, making: bool = Fal
         if making and not _exists(connection):
             place.refuse_strangers(connection)
             _TABLES.create_all(connection)
-            connection.execute(_LEDGER.insert().values(version=VERSION))
+            connection.execute(_LEDGER.insert().values(version=1))
             place.protect(connection)
         pages = _read(place, connection)
         entry = replace(decide(pages), number=len(pages.entries) + 1, previous=pages.head)
         entry = replace(entry, hash=entries.digest(entries.row(entry)))
         connection.execute(_ENTRIES.insert().values(entries.row(entry)))
+        needed = entries.SINCE.get(entry.kind, 1)
+        if needed > _version(place, connection):
+            connection.execute(_LEDGER.insert().values(version=needed))  # rows are added here too, never changed
     return entry
 
 
@@ -138,9 +147,7 @@ def _transaction(place: Place, *, writing: bool, making: bool = False) -> Iterat
 def _read(place: Place, connection: Connection) -> Pages:
     if not _exists(connection):
         raise place.absent()
-    version = connection.scalar(select(func.max(_LEDGER.c.version)))
-    if not isinstance(version, int) or version < 1:
-        raise LedgerError(f"The ledger {place.name} is damaged: it has no version.", "restore it from a backup.")
+    version = _version(place, connection)
     if version > VERSION:
         raise LedgerError(
             f"The ledger {place.name} has version {version}, newer than {VERSION}.", "update dawa: pip install -U dawa."
@@ -149,6 +156,13 @@ def _read(place: Place, connection: Connection) -> Pages:
         dict(found) for found in connection.execute(select(_ENTRIES).order_by(_ENTRIES.c.number)).mappings()
     ]
     return Pages(tuple(_entry(place, row) for row in rows), entries.first_broken(rows))
+
+
+def _version(place: Place, connection: Connection) -> int:
+    version = connection.scalar(select(func.max(_LEDGER.c.version)))
+    if not isinstance(version, int) or version < 1:
+        raise LedgerError(f"The ledger {place.name} is damaged: it has no version.", "restore it from a backup.")
+    return version
 
 
 def _exists(connection: Connection) -> bool:
