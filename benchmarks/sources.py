@@ -5,7 +5,8 @@ missing values, values outside, or the tenth that is no float. It, counting alon
 turns in the same run; the release is made with ``effort="fast"``, because the default's search takes up to a second
 whatever the number of rows. Peak memory is that of a fresh process that goes from the file to a release.
 
-``--spark`` counts on a local Spark instead; ``--rows`` makes the table smaller.
+``--csv`` counts a CSV file instead, of which nothing is guessed, against DuckDB's own read, which sniffs how the file is
+written. ``--spark`` counts on a local Spark. ``--rows`` makes the table smaller.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from dawa import Axis, sources
 
 ROWS = 100_000_000
 SPARK_ROWS = 20_000_000
+CSV_ROWS = 10_000_000
 
 AXES = {
     "integers": Axis("income", 0, 500_000),
@@ -121,6 +123,31 @@ def on_duckdb(folder: Path, rows: int, repeats: int) -> None:
     print(f"the same with at most 3 rows per person: {time.perf_counter() - begin:.1f} s, peak {peak:,.0f} MB")
 
 
+def sniffed(path: Path, name: str) -> Callable[[], object]:
+    """DuckDB's own GROUP BY over a CSV file that it sniffs."""
+
+    def action() -> object:
+        with duckdb.connect() as engine:
+            rows = f"read_csv('{path}')"
+            return engine.sql(f"select {BARE[name]} as cell, count(*) as records from {rows} group by cell").fetchall()  # noqa: S608  ours
+
+    return action
+
+
+def on_csv(folder: Path, rows: int, repeats: int) -> None:
+    """Ratios for CSV files: as DuckDB writes them, and with every field in quotes."""
+    write(folder / "people.parquet", rows)
+    for title, options in (("plain", "header"), ("quoted", "header, force_quote *")):
+        path = folder / f"{title}.csv"
+        with duckdb.connect() as engine:
+            engine.execute(f"copy (select * from '{folder / 'people.parquet'}') to '{path}' ({options})")
+        print(f"{rows:,} rows in CSV, {title}, {path.stat().st_size / 1e6:,.0f} MB; medians of {repeats}")
+        print(f"{'axis':<18} {'sniffed':>8} {'counts':>7} {'ratio':>6}")
+        for name, axis in AXES.items():
+            plain, counted = in_turns([sniffed(path, name), partial(sources.counted, path, (axis,))], repeats)
+            print(f"{name:<18} {plain:7.2f}s {counted:6.2f}s {counted / plain:6.2f}", flush=True)
+
+
 def on_spark(folder: Path, rows: int) -> None:
     """A release of a table in local Spark."""
     from pyspark.sql import SparkSession  # noqa: PLC0415  optional
@@ -156,11 +183,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--spark", action="store_true", help="count on a local Spark")
+    parser.add_argument("--csv", action="store_true", help="count a CSV file")
     chosen = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="dawa-bench-"))
     try:
         if chosen.spark:
             on_spark(folder, chosen.rows or SPARK_ROWS)
+        elif chosen.csv:
+            on_csv(folder, chosen.rows or CSV_ROWS, chosen.repeats)
         else:
             on_duckdb(folder, chosen.rows or ROWS, chosen.repeats)
     finally:

@@ -6,13 +6,18 @@ Everything here is public: it stands in the description of a release and in its 
 
 import codecs
 from dataclasses import asdict, dataclass
+from os import PathLike, fspath
 from typing import Any
 
 from dawa.errors import SourceError
 
-MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "NaT")
-"""What stands for a missing value by default. A category that an axis lists is never missing."""
+MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "null", "None", "NaT")
+"""What stands for a missing value by default, beside empty text. A category that an axis lists is never missing."""
 MOST_MISSING = 100
+ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+"""How names of text files end."""
+TABS = (".tsv", ".tsv.gz")
+"""How names of files end whose fields are separated by tabs."""
 NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "spaces"}
 UNICODE = ("utf-8", "utf-16", "utf-16-le", "utf-16-be")
 
@@ -30,10 +35,10 @@ class Dialect:
         header: The columns' names, for a file without a header line; None takes them from its first record.
         decimal: The decimal mark of its numbers: a point or a comma.
         date_format: How dates and times are written, such as ``"%d.%m.%Y"``; None stands for ISO 8601.
-        missing: Text that stands for a missing value.
+        missing: Words that stand for a missing value, as empty text always does.
 
-    >>> Dialect(delimiter=";", decimal=",").describe()[0]
-    "The file is read as text in utf-8, with semicolons between fields and quotes (\\") around them."
+    >>> Dialect(delimiter=";", quote=None).describe()[0]
+    'The file is read as text in utf-8, with semicolons between fields and nothing around them.'
     """
 
     delimiter: str = ","
@@ -74,20 +79,33 @@ class Dialect:
         around = "nothing" if self.quote is None else f"quotes ({self.quote})"
         escape = "" if self.escape is None else f" {self.escape} makes the next character an ordinary one."
         dates = "as in ISO 8601" if self.date_format is None else f"as {self.date_format}"
-        words = ", ".join(word or "empty text" for word in self.missing)
-        return (
-            f"The file is read as text in {self.encoding}, with {NAMES.get(self.delimiter, repr(self.delimiter))}"
-            f" between fields and {around} around them.{escape}",
+        words = "".join(f", {word}" for word in self.missing)
+        between = NAMES.get(self.delimiter, repr(self.delimiter))
+        cut = f"The file is read as text in {self.encoding}, with {between} between fields and {around} around them."
+        read = (
             f"Numbers are read with the decimal mark {self.decimal!r}, dates {dates}; a value that cannot be read so is"
-            f" missing. {words[:1].upper()}{words[1:]} mean a missing value too, unless the axis lists them."
-            if words
-            else f"Numbers are read with the decimal mark {self.decimal!r}, dates {dates}; a value that cannot be read"
-            " so is missing.",
+            f" missing. Unless the axis lists it, so is empty text{words}. A record with more fields than there are"
+            " columns is left out."
         )
+        return cut + escape, read
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for a ledger."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+
+def of(path: str | PathLike[str], **given: Any) -> Dialect:  # noqa: ANN401  the dialect checks them
+    """How a file is written: as somebody says, and otherwise as its name does.
+
+    >>> of("people.csv").delimiter, of("people.csv", delimiter=";").delimiter
+    (',', ';')
+    """
+    delimiter = "\t" if fspath(path).lower().endswith(TABS) else ","
+    try:
+        return Dialect(**{"delimiter": delimiter, **given})
+    except TypeError:
+        known = ", ".join(Dialect.__dataclass_fields__)
+        raise SourceError("A text file has no such property.", f"pass some of {known}.") from None
 
 
 def _is_mark(mark: object) -> bool:

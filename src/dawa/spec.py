@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 
 from dawa import budget
 from dawa.axis import Axis, NumberAxis
+from dawa.dialect import Dialect
 from dawa.errors import AxisError, SpecError
 
 Kind = Literal["numbers", "dates", "ordered", "edges"]
@@ -29,6 +30,9 @@ KEYS: dict[str, tuple[str, ...]] = {
     "edges": ("edges", "outside"),
 }
 """What each kind of axis can be told, beside its column."""
+
+TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
+"""How names of files end that say by themselves what they hold."""
 
 NO_BOUNDS = "bounds are never read from the data: the smallest and the largest value belong to two people"
 CHOOSE = (
@@ -123,6 +127,7 @@ class Spec:
         queries: A CSV file of ranges to answer, for which the release is made as accurate as possible.
         out: The folder to write.
         seed: For experiments on public data only.
+        dialect: How a text file is written; None leaves that to its name.
     """
 
     source: str
@@ -138,6 +143,7 @@ class Spec:
     queries: str | None = None
     out: str | None = None
     seed: int | None = None
+    dialect: Dialect | None = None
 
     def __post_init__(self) -> None:
         if self.epsilon is None:
@@ -161,6 +167,11 @@ class Spec:
             raise SpecError(
                 "A database needs one table to be named.",
                 "name it once: --table people, or people in the schema hr as --table hr.people.",
+            )
+        if self.dialect is not None and (is_address(self.source) or self.source.lower().endswith(TYPED)):
+            raise SpecError(
+                "The source is not a text file, so it has no delimiter, encoding and such.",
+                "leave these out.",
             )
         if self.ledger is not None and self.dataset is None:
             raise SpecError(

@@ -9,12 +9,15 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from datetime import date, datetime, time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from dawa import dialect
 from dawa.budget import shown
+from dawa.dialect import Dialect
 from dawa.errors import DawaError, SpecError
 from dawa.spec import AxisSpec, Spec, beside, is_address, without_password
 
@@ -80,7 +83,7 @@ def written(spec: Spec, folder: Path) -> str:
     place = (
         {"url": without_password(spec.source, "source"), "table": spec.table}
         if is_address(spec.source)
-        else {"file": _seen_from(folder, spec.source)}
+        else {"file": _seen_from(folder, spec.source), **_dialect_entries(spec.source, spec.dialect)}
     )
     ledger = spec.ledger and (
         without_password(spec.ledger, "ledger") if is_address(spec.ledger) else _seen_from(folder, spec.ledger)
@@ -167,6 +170,17 @@ def _categories(value: object, name: str) -> tuple[str | int | bool, ...]:
     return tuple(entries)
 
 
+def _words(value: object, name: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or any(isinstance(entry, Bare) or not isinstance(entry, str) for entry in value):
+        raise SpecError(f"{name} is not a list of text.", f'write {name} = ["a", "b"], for example.')
+    return tuple(value)
+
+
+def _mark(value: object, name: str) -> str | None:
+    """A character; false says that there is none."""
+    return None if value is False else _text(value, name)
+
+
 def _table(value: object, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise SpecError(f"{name} is no table.", f"write a line [{name}], and its entries below it.")
@@ -185,8 +199,19 @@ def _options(value: object, name: str) -> dict[str, Any]:
 
 Reader = Callable[[object, str], Any]
 
+DIALECT: dict[str, Reader] = {
+    "delimiter": _text,
+    "quote": _mark,
+    "escape": _text,
+    "encoding": _text,
+    "header": _words,
+    "decimal": _text,
+    "date_format": _text,
+    "missing": _words,
+}
+"""What can be said of a text file, under [source]."""
 SECTIONS: dict[str, dict[str, Reader]] = {
-    "source": {"file": _text, "url": _text, "table": _text},
+    "source": {"file": _text, "url": _text, "table": _text, **DIALECT},
     "privacy": {"epsilon": _number, "unit": _text, "max_rows_per_unit": _whole, "ledger": _text, "dataset": _text},
     "release": {"mechanism": _text, "options": _options, "queries": _text, "out": _text, "seed": _whole},
 }
@@ -214,6 +239,7 @@ def _spec(data: dict[str, Any], folder: Path) -> Spec:
     if ("file" in source) == ("url" in source):
         raise SpecError("[source] must name one file or one url.", 'write file = "people.parquet", for example.')
     place = source["file"] if "file" in source else without_password(source["url"], "url")
+    written = {name: source[name] for name in DIALECT if name in source}
     if "ledger" in privacy:
         privacy["ledger"] = beside(folder, without_password(privacy["ledger"], "ledger"))
     for name in ("queries", "out"):
@@ -224,9 +250,25 @@ def _spec(data: dict[str, Any], folder: Path) -> Spec:
         tuple(_axis(_entries(axis, AXIS, "[[axes]]")) for axis in axes),
         privacy.pop("epsilon", None),
         table=source.get("table"),
+        dialect=_dialect(place, written) if written else None,
         **privacy,
         **release,
     )
+
+
+def _dialect(path: str, entries: dict[str, Any]) -> Dialect:
+    try:
+        return dialect.of(path, **entries)
+    except DawaError as error:
+        raise SpecError(error.problem, error.hint) from None
+
+
+def _dialect_entries(path: str, written: Dialect | None) -> dict[str, Any]:
+    """What was said of a text file that its name does not say."""
+    if written is None:
+        return {}
+    found, usual = asdict(written), asdict(dialect.of(path))
+    return {name: False if found[name] is None else found[name] for name in found if found[name] != usual[name]}
 
 
 def _axis(entries: dict[str, Any]) -> AxisSpec:

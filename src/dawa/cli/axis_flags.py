@@ -40,13 +40,13 @@ def _axis(given: dict[str, str]) -> AxisSpec:
     if "range" in given:
         entries["start"], entries["stop"] = ranges.split(given["range"])
     if "values" in given:
-        entries["values"] = _categories(_separated(given["values"]))
+        entries["values"] = _categories(separated(given["values"]))
     if "edges" in given:
-        entries["edges"] = tuple(_separated(given["edges"]))
+        entries["edges"] = tuple(separated(given["edges"]))
     return AxisSpec(**entries)
 
 
-def _separated(text: str) -> list[str]:
+def separated(text: str) -> list[str]:
     """What stands between commas; an entry with a comma of its own stands in double quotes."""
     return [entry.strip() for entry in next(csv.reader([text], skipinitialspace=True), [])]
 

@@ -16,7 +16,8 @@ from dawa.cli.errors import reported
 if TYPE_CHECKING:
     from dawa.spec import Spec
 
-AXES, PRIVACY, RELEASE = "The attribute, once or several times", "Who is protected, and who pays", "The release"
+AXES, TEXT = "The attribute, once or several times", "Text files, of which nothing is guessed"
+PRIVACY, RELEASE = "Who is protected, and who pays", "The release"
 OF_AXES = ("column", "range", "step", "values", "edges", "zone", "outside")
 ORDER = "dawa.order"
 
@@ -57,8 +58,8 @@ def arguments(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="A file (.parquet, .csv, .arrow), the address of a database (postgresql://…, with --table), or the"
-            " description of a release (spec.toml), which says all the rest.",
+            help="A file (.parquet, .csv, .tsv, .arrow), the address of a database (postgresql://…, with --table), or"
+            " the description of a release (spec.toml), which says all the rest.",
             show_default=False,
         ),
     ],
@@ -139,6 +140,50 @@ def arguments(
     ] = None,
     dataset: Annotated[
         str | None, typer.Option(metavar="NAME", help="The account in it that pays.", rich_help_panel=PRIVACY)
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHARACTER",
+            help="What stands between fields: , (the default; tabs in .tsv files), ';', '|', or tab.",
+            rich_help_panel=TEXT,
+        ),
+    ] = None,
+    quote: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHARACTER", help='What stands around fields (default: "), or none.', rich_help_panel=TEXT
+        ),
+    ] = None,
+    escape: Annotated[
+        str | None,
+        typer.Option(metavar="CHARACTER", help="What makes the next character an ordinary one.", rich_help_panel=TEXT),
+    ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="utf-8 (the default), latin-1, cp1252, utf-16, …", rich_help_panel=TEXT),
+    ] = None,
+    header: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,C", help="The columns of a file without a header line.", rich_help_panel=TEXT),
+    ] = None,
+    decimal: Annotated[
+        str | None,
+        typer.Option(metavar="CHARACTER", help="The decimal mark: . (the default) or ,", rich_help_panel=TEXT),
+    ] = None,
+    date_format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT", help="How dates are written: '%d.%m.%Y %H:%M' (default: ISO 8601).", rich_help_panel=TEXT
+        ),
+    ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="Words for a missing value, as empty text always is (default: NA, NULL, …).",
+            rich_help_panel=TEXT,
+        ),
     ] = None,
     table: Annotated[
         str | None,

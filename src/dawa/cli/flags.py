@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dawa import spec_file
-from dawa.cli.axis_flags import axes
+from dawa import dialect, spec_file
+from dawa.cli.axis_flags import axes, separated
 from dawa.errors import OptionError, SpecError
 from dawa.spec import Spec
 
@@ -35,9 +35,24 @@ def spec(typed: Mapping[str, Any], of_axes: Sequence[tuple[str, str]]) -> Spec:
         return replace(read, out=given["out"]) if "out" in given else read
     found = axes(of_axes)
     options = dict(_option(text) for text in given.pop("option", ()))
+    written = {name: _written(name, given.pop(name)) for name in spec_file.DIALECT if name in given}
     if not found:
         raise SpecError("The release has no column.", "name the attribute and its bounds: --column age --range 0:120.")
-    return Spec(axes=found, options=options, **{"epsilon": None, **given})
+    text = dialect.of(source, **written) if written else None
+    return Spec(axes=found, options=options, dialect=text, **{"epsilon": None, **given})
+
+
+def _written(name: str, value: str) -> str | tuple[str, ...] | None:
+    """What an option says of a text file.
+
+    >>> _written("decimal", ","), _written("quote", "none"), _written("header", 'id,"last, first"')
+    (',', None, ('id', 'last, first'))
+    """
+    if name in {"header", "missing"}:
+        return tuple(separated(value))
+    if name == "delimiter" and value.lower() in {"tab", "\\t"}:
+        return "\t"
+    return None if name in {"quote", "escape"} and value.lower() == "none" else value
 
 
 def _option(text: str) -> tuple[str, str | int | bool]:

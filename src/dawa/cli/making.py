@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import dawa
-from dawa import folder, ranges
+from dawa import dialect, folder, ranges
 from dawa.axis import Axis
 from dawa.cli.ledger import DEFAULT
 from dawa.cli.terminal import working
@@ -21,7 +21,7 @@ from dawa.workload import Workload
 
 if TYPE_CHECKING:
     from dawa.ledger import Account
-    from dawa.sources import Table
+    from dawa.sources import Table, TextFile
 
 LEDGER = "DAWA_LEDGER"
 
@@ -101,16 +101,25 @@ def rows(spec: Spec) -> dict[str, int]:
     return {} if spec.max_rows_per_unit is None else {"max_rows_per_unit": spec.max_rows_per_unit}
 
 
-def table(spec: Spec) -> "str | Table":
+def table(spec: Spec) -> "str | Table | TextFile":
     """What to read: a file, or a table of a database."""
     if not is_address(spec.source):
-        return spec.source
+        from dawa.sources import TextFile  # noqa: PLC0415  engines are slow to load
+
+        return spec.source if spec.dialect is None else TextFile(spec.source, spec.dialect)
     if spec.table is None:
         return expanded(spec.source)
     from dawa import sources  # noqa: PLC0415  engines are slow to load
 
     schema, dot, name = spec.table.partition(".")
     return sources.table(expanded(spec.source), name if dot else schema, schema if dot else None)
+
+
+def reading(spec: Spec) -> tuple[str, ...]:
+    """How a text file would be read, in sentences; other sources say by themselves what they hold."""
+    if spec.dialect is not None:
+        return spec.dialect.describe()
+    return dialect.of(spec.source).describe() if spec.source.lower().endswith(dialect.ENDINGS) else ()
 
 
 def _ledger(spec: Spec) -> str | None:

@@ -53,6 +53,7 @@ def _show(spec: Spec, plan: Plan, account: "Account | None") -> None:
     lines = [
         f"A release of {columns} over {cells} cells would spend epsilon = {shown(plan.epsilon)}: {parts}.",
         plan.protected,
+        *making.reading(spec),
         *plan.axes,
     ]
     if account is not None:

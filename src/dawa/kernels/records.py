@@ -67,7 +67,7 @@ def split(data, last, delimiter, quote, escape, mode, skip, most, slot, text, en
         if i == size:
             break
         byte, ends_here = data[i], i + ONE == size
-        if ends_here and not last and byte != delimiter and byte != 10:
+        if ends_here and not last and byte != delimiter and byte != 10:  # noqa: PLR1714  compiled
             break  # the next byte decides what this one means
         if byte == escape or (mode == QUOTED and not ends_here and data[i + ONE] == quote):
             begin = i + ONE  # the next byte stands for itself

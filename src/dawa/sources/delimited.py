@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute
+from numpy.typing import NDArray
 
 from dawa import kernels
 from dawa.arrays import IntArray
@@ -27,7 +28,7 @@ BLOCK = 2**21
 """Bytes that are cut at once."""
 MOST_RECORD = 2**24
 """Bytes of a record; a longer one is left out, so that an open quote cannot fill the memory."""
-MOST_HEADER = 2**16
+MOST_HEADER = 2**20
 """Bytes of a header."""
 REPLACED = "\ufffd"
 """What stands for bytes that are not text in the file's encoding; a value that holds it is missing."""
@@ -84,7 +85,14 @@ def header(path: Path, dialect: Dialect) -> Header:
                 f"it may have {MOST_HEADER:,} bytes; check the quote and the encoding, or pass --header id,age.",
             )
     text = io.StringIO(data.decode(errors="replace").strip("\r\n"), newline="")
-    fields = next(csv.reader(text, delimiter=dialect.delimiter, **_marks(dialect)), [])
+    rows = csv.reader(
+        text,
+        delimiter=dialect.delimiter,
+        quotechar=dialect.quote,
+        escapechar=dialect.escape,
+        quoting=csv.QUOTE_NONE if dialect.quote is None else csv.QUOTE_MINIMAL,
+    )
+    fields = next(rows, [])
     return Header(tuple(name.strip() for name in fields), len(data))
 
 
@@ -145,7 +153,7 @@ def _unzipped(path: Path, size: int) -> Iterator[bytes]:
             if unzip.eof:
                 unzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
             out = unzip.decompress(rest, BLOCK)
-            rest = unzip.unused_data if unzip.eof else unzip.unconsumed_tail
+            rest = unzip.unused_data.lstrip(b"\0") if unzip.eof else unzip.unconsumed_tail
             if out:
                 yield out
     if not unzip.eof:
@@ -160,7 +168,9 @@ def _after(size: int, found: Iterable[bytes]) -> Iterator[bytes]:
             yield part
 
 
-def _cut(found: Iterable[bytes], dialect: Dialect, slot: IntArray) -> Iterator[tuple[int, IntArray, IntArray]]:
+def _cut(
+    found: Iterable[bytes], dialect: Dialect, slot: IntArray
+) -> Iterator[tuple[int, NDArray[np.uint8], NDArray[np.int32]]]:
     """Records, block by block: how many, the bytes of their wanted fields, and where these end."""
     records, wanted = kernels.records, int(slot.max()) + 1
     held, mode, skip = bytearray(), records.START, False
@@ -178,7 +188,7 @@ def _cut(found: Iterable[bytes], dialect: Dialect, slot: IntArray) -> Iterator[t
         held = bytearray(data[after:])
 
 
-def _values(rows: int, text: IntArray, ends: IntArray, dialect: Dialect) -> pa.Array:
+def _values(rows: int, text: NDArray[np.uint8], ends: NDArray[np.int32], dialect: Dialect) -> pa.Array:
     """One column of a block."""
     found = valid(pa.Array.from_buffers(pa.binary(), rows, [None, pa.py_buffer(ends), pa.py_buffer(text)]))
     if dialect.encoding == "utf-8":
@@ -200,9 +210,3 @@ def _bytes(dialect: Dialect) -> tuple[int, int, int]:
     found = (dialect.delimiter, dialect.quote, dialect.escape)
     delimiter, quote, escape = (kernels.records.NONE if mark is None else ord(mark) for mark in found)
     return delimiter, quote, escape
-
-
-def _marks(dialect: Dialect) -> dict[str, object]:
-    """Quote and escape, as Python's own reader knows them."""
-    quoting = csv.QUOTE_NONE if dialect.quote is None else csv.QUOTE_MINIMAL
-    return {"quotechar": dialect.quote, "escapechar": dialect.escape, "quoting": quoting}

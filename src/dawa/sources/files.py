@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
+from dawa import dialect
 from dawa.axis import Axis
 from dawa.dialect import Dialect
 from dawa.errors import AxisError, DawaError, SourceError
@@ -18,9 +19,7 @@ from dawa.sources import delimited, engines, streams
 from dawa.sources.streams import Kind, Stream, Text
 from dawa.sources.tables import Source, TextFile
 
-TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-TABS = (".tsv", ".tsv.gz")
-ENDINGS = {"Parquet": (".parquet", ".pq"), "Arrow": (".arrow", ".feather", ".ipc"), "text": TEXT}
+ENDINGS = {"Parquet": (".parquet", ".pq"), "Arrow": (".arrow", ".feather", ".ipc"), "text": dialect.ENDINGS}
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,9 @@ def opened(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: 
     paths = _found(path)
     form = "text" if isinstance(table, TextFile) else _form(path)
     try:
+        reading: Stream | Parquet
         if form == "text":
-            reading = _text(paths, table.dialect if isinstance(table, TextFile) else default(path), columns)
+            reading = _text(paths, table.dialect if isinstance(table, TextFile) else dialect.of(path), columns)
         else:
             reading = _typed(paths, form, columns)
     except DawaError:
@@ -66,11 +66,6 @@ def opened(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: 
         yield _native(backend, reading)
 
 
-def default(path: str | PathLike[str]) -> Dialect:
-    """How a text file is read if nobody says otherwise: with commas, or with tabs if its name ends so."""
-    return Dialect(delimiter="\t") if Path(path).name.lower().endswith(TABS) else Dialect()
-
-
 def _found(path: Path) -> list[Path]:
     """The files that a name stands for. One that exists as it is written is no pattern; hidden files do not count."""
     if path.is_dir():
@@ -81,8 +76,10 @@ def _found(path: Path) -> list[Path]:
                 f"The folder {path} holds no Parquet file.", "pass a file, or a folder of .parquet files."
             )
         return found
-    if path.exists():
+    if path.is_file():
         return [path]
+    if path.exists():
+        raise SourceError(f"{path} is not a regular file.", "write it to a file first: it is read more than once.")
     found = [Path(one) for one in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207  a pattern with folders
     found = [one for one in found if one.is_file()]
     if found:
@@ -105,25 +102,26 @@ def _form(path: Path) -> str:
             return form
     known = ", ".join(ending for endings in ENDINGS.values() for ending in endings)
     raise SourceError(
-        f"{path} has no ending that names its format.", f"it should be one of {known}; sources.csv reads text of any name."
+        f"{path} has no ending that names its format.",
+        f"it should be one of {known}; sources.csv reads text of any name.",
     )
 
 
 # --- text -----------------------------------------------------------------------------------------------------------
 
 
-def _text(paths: list[Path], dialect: Dialect, columns: list[str]) -> Stream:
+def _text(paths: list[Path], written: Dialect, columns: list[str]) -> Stream:
     """Text files, whose columns are all text. Their headers are read, and nothing else."""
     for path in paths:
-        there = delimited.header(path, dialect)
+        there = delimited.header(path, written)
         for column in columns:
-            there.place(column, path, dialect)
+            there.place(column, path, written)
     return Stream(
-        dict.fromkeys(columns, Text(dialect)),
+        dict.fromkeys(columns, Text(written)),
         None,
-        lambda: delimited.batches(paths, dialect, columns),
-        dialect.describe(),
-        {"dialect": dialect.to_json()},
+        lambda: delimited.batches(paths, written, columns),
+        written.describe(),
+        {"dialect": written.to_json()},
     )
 
 
@@ -135,7 +133,8 @@ def _typed(paths: list[Path], form: str, columns: list[str]) -> Stream | Parquet
     schemas = [_schema(path, form) for path in paths]
     names = tuple(schemas[0].names)
     there = [column for column in columns if column in names]  # what is missing is said where it is asked for
-    kinds = {column: _agreed([_type(schema, column, path) for schema, path in zip(schemas, paths, strict=True)], column) for column in there}
+    types = {column: [_type(*both, column) for both in zip(schemas, paths, strict=True)] for column in there}
+    kinds = {column: _agreed(declared, column) for column, declared in types.items()}
     if form == "Parquet" and all(_plain(schema, there) for schema in schemas):
         return Parquet(paths, names, tuple(there))
     return Stream(kinds, names, lambda: _batches(paths, form, kinds))
@@ -148,7 +147,7 @@ def _schema(path: Path, form: str) -> pa.Schema:
         return pa.ipc.open_file(file).schema
 
 
-def _type(schema: pa.Schema, column: str, path: Path) -> pa.DataType:
+def _type(schema: pa.Schema, path: Path, column: str) -> pa.DataType:
     places = schema.get_all_field_indices(column)
     if len(places) == 1:
         return schema.field(places[0]).type
@@ -170,7 +169,7 @@ def _agreed(types: list[pa.DataType], column: str) -> Kind:
 
 
 def _signed(kind: pa.DataType) -> bool:
-    return pa.types.is_integer(kind) and kind != pa.uint64()
+    return bool(pa.types.is_integer(kind) and kind != pa.uint64())
 
 
 def _plain(schema: pa.Schema, columns: list[str]) -> bool:

@@ -94,7 +94,7 @@ def _of(table: Any, key: Any) -> Any:  # noqa: ANN401
 def _polars(table: Any, columns: Sequence[str], unit: str | None) -> Stream:  # noqa: ANN401
     """A Polars frame. One that is lazy runs when its rows are fetched, and not before."""
     schema = table.collect_schema()
-    asked = [name for name in dict.fromkeys([*columns, unit]) if name in schema]
+    asked = [name for name in dict.fromkeys([*columns, unit]) if name is not None and name in schema]
     empty = table.lazy().select(asked).collect_schema().to_frame().to_arrow()
     kinds = {name: streams.declared(empty.schema.field(name).type) for name in asked}
 
@@ -148,8 +148,8 @@ def _pandas(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
     if getattr(column, "ndim", 1) != 1:
         raise SourceError("A column is not a list of values.", EVEN)
     series = column.to_series() if not hasattr(column, "iloc") else column
-    kind = series.dtype
-    if kind == object or getattr(getattr(kind, "categories", None), "dtype", None) == object:
+    kind = getattr(getattr(series.dtype, "categories", None), "dtype", series.dtype)
+    if str(kind) == "object":
         return _loose(len(series), lambda first, last: series.iloc[first:last].tolist(), owner=owner)
     declared = streams.declared(pa.Array.from_pandas(series.iloc[:0]).type)
     return Values(
@@ -167,12 +167,8 @@ def _numpy(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
     array = np.asarray(column) if mask is None else np.ma.getdata(column)
     kind = array.dtype
     if kind.kind == "O":
-        empty = np.zeros(len(array), bool) if mask is None else mask
-        return _loose(
-            len(array),
-            lambda first, last: [None if gone else value for value, gone in zip(array[first:last].tolist(), empty[first:last], strict=True)],
-            owner=owner,
-        )
+        there = array if mask is None else np.where(mask, np.array(None, object), array)
+        return _loose(len(array), lambda first, last: there[first:last].tolist(), owner=owner)
     if kind.kind == "M":
         return _numpy_times(array, mask)
 

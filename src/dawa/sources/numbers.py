@@ -1,8 +1,8 @@
 """Columns of numbers, on axes with a step and on axes with edges.
 
 Integers and decimals are compared exactly. A float counts as the number that people would write for it: 0.3 is three
-tenths. That is, borders are compared as floats of the column's own type. Text is read as floats, or as decimals where the
-axis goes beyond what floats tell apart: the axis decides, and not what the column holds.
+tenths. That is, borders are compared as floats of the column's own type. Text is read as floats, or as decimals where
+the axis goes beyond what floats tell apart: the axis decides, and not what the column holds.
 """
 
 import math

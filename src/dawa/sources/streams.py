@@ -34,7 +34,7 @@ class Text:
         dialect: How numbers, dates and missing values are written.
     """
 
-    dialect: Dialect = Dialect()
+    dialect: Dialect = field(default_factory=Dialect)
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Ticks:
     aware: bool = False
 
 
-Kind = pa.DataType | Text | Ticks
-"""What a column is declared to be."""
+Kind = Any
+"""What a column is declared to be: a type of Arrow's, ``Text`` or ``Ticks``; Arrow is untyped."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +118,7 @@ def opened(stream: Stream) -> Iterator[Source]:
             f"A column has a type that cannot be counted ({type(error).__name__}).",
             "convert it to whole numbers, floats, decimals, dates, times or text.",
         ) from None
-    columns = {
-        name: _column(table[f"c{place}"], kind) for place, (name, kind) in enumerate(stream.kinds.items())
-    }
+    columns = {name: _column(table[f"c{place}"], kind) for place, (name, kind) in enumerate(stream.kinds.items())}
     with engines.embedded() as backend:
 
         def run(expression: Any, rows: Any) -> Any:  # noqa: ANN401  Ibis' and Arrow's

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
+from dawa import dialect as dialects
 from dawa.axis import Axis
 from dawa.dialect import Dialect
 from dawa.errors import SourceError
@@ -121,11 +122,9 @@ def csv(path: str | PathLike[str], **dialect: Any) -> TextFile:  # noqa: ANN401 
     >>> csv("visits.txt", delimiter=";", decimal=",", date_format="%d.%m.%Y").dialect.delimiter
     ';'
     """
-    try:
-        return TextFile(path, Dialect(**dialect))
-    except TypeError:
-        known = ", ".join(Dialect.__dataclass_fields__)
-        raise SourceError("A text file has no such property.", f"pass some of {known}.") from None
+    if not isinstance(path, (str, PathLike)):
+        raise SourceError(f"A {type(path).__name__} is not a path.", "pass the path of a text file.")
+    return TextFile(path, dialects.of(path, **dialect))
 
 
 @contextmanager

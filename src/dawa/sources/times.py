@@ -1,7 +1,7 @@
 """Columns of dates and times, as microseconds on a line.
 
-Every engine clamps to the bounds before it does arithmetic: some know times at infinity. In text, times are written as in
-ISO 8601 unless a format is declared; what is written otherwise is missing.
+Every engine clamps to the bounds before it does arithmetic: some know times at infinity. In text, times are written as
+in ISO 8601 unless a format is declared; what is written otherwise is missing.
 """
 
 from datetime import UTC, date, datetime, timedelta
@@ -142,7 +142,7 @@ def _times(column: Expression, axis: DateAxis, engine: str) -> tuple[Expression,
 
     scale = column.type().scale
     value = column if (scale or 0) <= MICROSECONDS else _cut(column, aware=aware)
-    if engine == "duckdb" and scale in COARSE:  # held near the bounds in its own type, which reaches further than theirs
+    if engine == "duckdb" and scale in COARSE:  # held near the bounds in its own type, which reaches further
         edges = (_clamped(first - UNITS["second"]), _clamped(beyond + UNITS["second"]))
         value = between(column, *(moment(edge).cast(column.type()) for edge in edges)).cast(dt.timestamp)
     inside = (value >= moment(first)) & (value < moment(beyond))

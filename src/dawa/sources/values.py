@@ -36,26 +36,27 @@ def text(value: Any) -> str | None:  # noqa: ANN401  whatever people put into a 
     >>> text(31), text(np.float32(0.7)), text("A"), text(True), text(None), text(float("nan")), text(date(2013, 6, 1))
     ('31', '0.7', 'A', 'true', None, None, '2013-06-01')
     """
-    if value is None or isinstance(value, str):
-        return None if value is None else str(value)
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, Integral):
-        whole = int(value)
-        return str(whole) if whole.bit_length() <= MOST_BITS else ("inf" if whole > 0 else "-inf")
-    if isinstance(value, (float, np.floating)):
-        return None if value != value else str(value) if isinstance(value, np.floating) else float.__repr__(value)  # noqa: PLR0124  NaN
-    if isinstance(value, Decimal):
-        return None if value.is_nan() else str(value).replace("Infinity", "inf")
-    if isinstance(value, Fraction):
-        return repr(float(value))
-    if isinstance(value, datetime):  # pandas' own among them
-        return None if value != value else value.isoformat(sep=" ")  # noqa: PLR0124  NaT
-    if isinstance(value, (date, UUID)):
-        return str(value)
-    if isinstance(value, np.datetime64):
-        return None if np.isnat(value) else str(value)
-    return None
+    rule = next((rule for kinds, rule in RULES if isinstance(value, kinds)), None)
+    return None if rule is None or value != value else rule(value)  # noqa: PLR0124  NaN and its like differ from all
+
+
+def _whole(value: Any) -> str:  # noqa: ANN401  a whole number of any library's
+    number = int(value)
+    return str(number) if number.bit_length() <= MOST_BITS else ("inf" if number > 0 else "-inf")
+
+
+RULES: tuple[tuple[tuple[type, ...], Callable[[Any], str]], ...] = (
+    ((str,), str),
+    ((bool, np.bool_), lambda value: "true" if value else "false"),
+    ((Integral,), _whole),
+    ((np.floating,), str),
+    ((float,), float.__repr__),
+    ((Decimal,), lambda value: str(value).replace("Infinity", "inf")),
+    ((Fraction,), lambda value: repr(float(value))),
+    ((datetime,), lambda value: value.isoformat(sep=" ")),
+    ((date, UUID, np.datetime64), str),
+)
+"""How values are written as text, by their type; the first that fits."""
 
 
 def identity(value: Any) -> str | None:  # noqa: ANN401  likewise
