@@ -5,8 +5,8 @@ missing values, values outside, or the tenth that is no float. It, counting alon
 turns in the same run; the release is made with ``effort="fast"``, because the default's search takes up to a second
 whatever the number of rows. Peak memory is that of a fresh process that goes from the file to a release.
 
-``--csv`` counts a CSV file instead, of which nothing is guessed, against DuckDB's own read, which sniffs how the file is
-written. ``--spark`` counts on a local Spark. ``--rows`` makes the table smaller.
+``--csv`` counts a CSV file instead, of which nothing is guessed, against DuckDB's own read, which sniffs how the file
+is written. ``--spark`` counts on a local Spark. ``--rows`` makes the table smaller.
 """
 
 import argparse
@@ -140,7 +140,7 @@ def on_csv(folder: Path, rows: int, repeats: int) -> None:
     for title, options in (("plain", "header"), ("quoted", "header, force_quote *")):
         path = folder / f"{title}.csv"
         with duckdb.connect() as engine:
-            engine.execute(f"copy (select * from '{folder / 'people.parquet'}') to '{path}' ({options})")
+            engine.execute(f"copy (from '{folder / 'people.parquet'}') to '{path}' ({options})")
         print(f"{rows:,} rows in CSV, {title}, {path.stat().st_size / 1e6:,.0f} MB; medians of {repeats}")
         print(f"{'axis':<18} {'sniffed':>8} {'counts':>7} {'ratio':>6}")
         for name, axis in AXES.items():

@@ -58,7 +58,7 @@ class Query:
             SourceError: If it fails. What it says about that is not passed on: it may quote values.
         """
         try:
-            found = self.source.fetch(self.expression)
+            found = self.rows()
         except DawaError:
             raise
         except Exception as error:  # noqa: BLE001  engines raise errors of their own
@@ -68,6 +68,10 @@ class Query:
             ) from None
         cells, records = (np.asarray(found[name].to_numpy(), np.int64) for name in ("cell", "records"))
         return Counts.sparse(self.shape, cells, records)
+
+    def rows(self) -> Any:  # noqa: ANN401  Arrow is untyped
+        """Cell numbers and counts, as the engine gives them."""
+        return self.source.fetch(self.expression).drop_null()
 
 
 def counted(table: Any, axes: tuple[Axis, ...], unit: str | None = None, max_rows_per_unit: int = 1) -> Counts:  # noqa: ANN401  see tables.opened
@@ -120,7 +124,10 @@ def expression(
     for place, axis in zip(places[1:], axes[1:], strict=True):
         cell = cell * whole(axis.size) + place.cell
     counted = [place.counted for place in places]
-    if unit is None:
+    if unit is None and any(columns.named(source, axis.column, "the axis").text for axis in axes):
+        # Text is read once this way, and not once more for a filter; rows without a cell are left out of the result.
+        kept = source.table.select(cell=ibis.ifelse(ibis.and_(*counted), cell, ibis.null("int64")))
+    elif unit is None:
         kept = source.table.filter(counted).select(cell=cell)
     else:
         owner = columns.unit(source, unit)

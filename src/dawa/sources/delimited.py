@@ -9,7 +9,9 @@ import codecs
 import csv
 import io
 import zlib
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -26,6 +28,8 @@ from dawa.errors import AxisError, SourceError
 
 BLOCK = 2**21
 """Bytes that are cut at once."""
+WORKERS = 2
+"""Threads that cut: DuckDB works beside them."""
 MOST_RECORD = 2**24
 """Bytes of a record; a longer one is left out, so that an open quote cannot fill the memory."""
 MOST_HEADER = 2**20
@@ -98,13 +102,18 @@ def header(path: Path, dialect: Dialect) -> Header:
 
 def batches(paths: Sequence[Path], dialect: Dialect, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The wanted fields of all records, as text; what is not text in the file's encoding is missing."""
-    for path in paths:
-        there = header(path, dialect)
-        slot = np.full(len(there.names), -1, np.int64)
-        slot[[there.place(column, path, dialect) for column in columns]] = np.arange(len(columns))
-        for rows, text, ends in _cut(_after(there.size, chunks(path, dialect, BLOCK)), dialect, slot):
-            values = (_values(rows, text[column], ends[column], dialect) for column in range(len(columns)))
-            yield pa.RecordBatch.from_arrays(list(values), [str(column) for column in range(len(columns))])
+    with ThreadPoolExecutor(WORKERS) as workers:
+        waiting: deque[Future[pa.RecordBatch]] = deque()
+        for path in paths:
+            there = header(path, dialect)
+            slot = np.full(len(there.names), -1, np.int64)
+            slot[[there.place(column, path, dialect) for column in columns]] = np.arange(len(columns))
+            for stretch in _stretches(_after(there.size, chunks(path, dialect, BLOCK)), dialect):
+                waiting.append(workers.submit(_fields, stretch, dialect, slot))
+                if len(waiting) > 2 * WORKERS:
+                    yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def chunks(path: Path, dialect: Dialect, size: int) -> Iterator[bytes]:
@@ -168,24 +177,69 @@ def _after(size: int, found: Iterable[bytes]) -> Iterator[bytes]:
             yield part
 
 
-def _cut(
-    found: Iterable[bytes], dialect: Dialect, slot: IntArray
-) -> Iterator[tuple[int, NDArray[np.uint8], NDArray[np.int32]]]:
-    """Records, block by block: how many, the bytes of their wanted fields, and where these end."""
-    records, wanted = kernels.records, int(slot.max()) + 1
+@dataclass(frozen=True)
+class Stretch:
+    """Whole records, one after the other.
+
+    Attributes:
+        data: Their bytes.
+        mode: Where the first byte stands.
+        skip: Whether the first record is the rest of one that is left out.
+    """
+
+    data: NDArray[np.uint8]
+    mode: int
+    skip: bool
+
+
+def _stretches(found: Iterable[bytes], dialect: Dialect) -> Iterator[Stretch]:
+    """A file's bytes as stretches of whole records, which can be cut into fields apart from each other."""
+    records, nothing = kernels.records, (np.empty((0, 0), np.uint8), np.empty((0, 0), np.int32))
     held, mode, skip = bytearray(), records.START, False
+    understood, state = 0, mode
     for chunk in chain(found, [b""]):
-        data = np.frombuffer(held + chunk, np.uint8)
-        text, ends = np.empty((wanted, len(data)), np.uint8), np.empty((wanted, len(data) + 2), np.int32)
-        ends[:, 0] = 0
-        rows, after, understood, state = records.split(
-            data, not chunk, *_bytes(dialect), mode, skip, MOST_RECORD, slot, text, ends
-        )
-        yield int(rows), text, ends
-        mode, skip = (records.START, False) if after else (mode, skip)
+        data = held + chunk
+        after = 0 if skip or not chunk else _lines(data, dialect)
+        if not after:
+            rest = np.frombuffer(data, np.uint8)
+            _, after, understood, state = records.split(
+                rest, not chunk, *_bytes(dialect), mode, skip, MOST_RECORD, np.full(1, -1, np.int64), *nothing
+            )
+            after = after if chunk else len(data)
+        if after:
+            yield Stretch(np.frombuffer(data, np.uint8)[:after], mode, skip)
+            mode, skip = records.START, False
         if skip or len(data) - after > MOST_RECORD:  # the rest of this record will not be kept, nor is its beginning
             after, mode, skip = understood, state, True
-        held = bytearray(data[after:])
+        held = data[after:]
+
+
+def _lines(data: bytearray, dialect: Dialect) -> int:
+    """Where the last record ends, if no byte can keep a line break from ending one; 0 if that takes a closer look."""
+    if any(mark is not None and mark.encode() in data for mark in (dialect.quote, dialect.escape)):
+        return 0
+    after = data.rfind(b"\n") + 1
+    return after if len(data) - after <= MOST_RECORD else 0
+
+
+def _fields(stretch: Stretch, dialect: Dialect, slot: IntArray) -> pa.RecordBatch:
+    """The wanted fields of whole records."""
+    size, wanted = len(stretch.data), int(slot.max()) + 1
+    text, ends = np.empty((wanted, size), np.uint8), np.empty((wanted, size + 2), np.int32)
+    ends[:, 0] = 0
+    rows, *_ = kernels.records.split(
+        stretch.data,
+        True,  # noqa: FBT003  kernels take plain arguments
+        *_bytes(dialect),
+        stretch.mode,
+        stretch.skip,
+        MOST_RECORD,
+        slot,
+        text,
+        ends,
+    )
+    arrays = [_values(int(rows), text[column], ends[column], dialect) for column in range(wanted)]
+    return pa.RecordBatch.from_arrays(arrays, [str(column) for column in range(wanted)])
 
 
 def _values(rows: int, text: NDArray[np.uint8], ends: NDArray[np.int32], dialect: Dialect) -> pa.Array:
