@@ -387,7 +387,26 @@ def moments(start, stop, step, zone=None):
     return dawa.release(table, axis, epsilon="0.5", seed=0, effort="fast")
 
 
+def even(axis):
+    """One bucket of 1,000 records exactly, so that quantiles fall on the ends of cells."""
+    values = float(axis.start) + np.arange(1000) % axis.size * float(axis.stop - axis.start) / axis.size
+    options = {"partition": [0, axis.size], "postprocess": "rounded"}
+    return dawa.release({axis.column: values}, axis, epsilon=1000, seed=0, **options)
+
+
+def midnight_twice():
+    """At 00:01 clocks go back to 23:01; the lower quartile lies in the hour after that, which is of the next day."""
+    axis = dawa.Axis.dates("when", "2010-11-06", "2010-11-08", step="1 day", zone="America/St_Johns")
+    when = np.repeat(np.array(["2010-11-06T12", "2010-11-07T12"], "M8[us]"), [240, 760])
+    table = pa.table({"when": pa.array(when, pa.timestamp("us", "UTC"))})
+    return dawa.release(table, axis, epsilon=1000, seed=0, partition="none", postprocess="rounded")
+
+
 QUANTILES = {
+    "midnight twice": midnight_twice,
+    "ends of whole numbers": lambda: even(dawa.Axis("x", 0, 20)),
+    "ends of hundreds": lambda: even(dawa.Axis("x", 0, 2000, 100)),
+    "ends of edges": lambda: even(dawa.Axis.edges("x", range(21))),
     "negative numbers": lambda: spread(dawa.Axis("x", -900, 100)),
     "hundreds": lambda: spread(dawa.Axis("x", -50_000, 50_000, 100)),
     "hundredths": lambda: spread(dawa.Axis("x", -1, 1, "0.01")),

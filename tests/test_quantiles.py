@@ -244,6 +244,15 @@ def test_records_spread_evenly(axis, fraction, expected):
     assert type(found) is type(expected)
 
 
+def test_a_day_whose_midnight_comes_twice():
+    """At 00:01 clocks go back to 23:01: the hour after that is of the day that has begun."""
+    zone = "America/St_Johns"
+    axis = dawa.Axis.dates("x", "2010-11-06", "2010-11-08", "1 day", zone)
+    found = filled(axis, [0, 1, 2], [240, 760]).quantile(0.25)
+    assert found == datetime(2010, 11, 7, tzinfo=ZoneInfo(zone))
+    assert axis.border(found) == 1
+
+
 def test_a_cell_of_a_third_gives_the_nearest_float():
     rel = filled(dawa.Axis("x", 0, 1, "1/3"), [0, 1, 2, 3], [1, 1, 1])
     assert [rel.quantile(fraction) for fraction in (0.1, 0.5, 0.9)] == [0.0, 1 / 3, 2 / 3]
