@@ -47,7 +47,7 @@ CASES: dict[str, Callable[[], dawa.Release]] = {
     "100,000 buckets, hats": lambda: line("hats"),
     "100,000 buckets, tree": lambda: line("greedy"),
     "1,000,000 cells, walk": lambda: plane(effort="fast"),
-    "1,000,000 cells, each a bucket": lambda: plane(partition="none", strategy="greedy", merge=False),
+    "1,000,000 cells, each a bucket": lambda: plane(partition="none", strategy="greedy"),
 }
 
 

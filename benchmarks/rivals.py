@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import dawa
 from benchmarks import data
-from benchmarks.accuracy import EPSILONS, geometric_mean
+from benchmarks.accuracy import EPSILONS, geometric_mean, option
 
 REFERENCE = {
     "dawa": "DAWA",
@@ -83,13 +83,6 @@ def row(name: str, cases: list[Case]) -> list[str]:
         compared = [f"{geometric_mean(ratios):.2f}", f"{means:.2f}", f"{max(ratios):.2f}"]
     scaled = geometric_mean([case.error * case.epsilon for case in cases])
     return [name, f"{scaled:,.1f}", *compared, f"{np.median([case.seconds for case in cases]):.3f}"]
-
-
-def option(text: str) -> tuple[str, object]:
-    """``name=value`` as an option of a mechanism: whole numbers and truth values are read as such."""
-    name, _, value = text.partition("=")
-    known: dict[str, object] = {"True": True, "False": False, "None": None}
-    return name, known[value] if value in known else int(value) if value.isdigit() else value
 
 
 def main() -> None:

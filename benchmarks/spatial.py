@@ -1,9 +1,10 @@
 """Every mechanism on maps: ``python -m benchmarks.spatial``.
 
-Mean L1 error per query on 2,000 rectangles with evenly drawn corners, on 256 × 256 maps: the geometric mean over the
-maps, for each epsilon; beside it, at epsilon 0.1, the ratio to what the research code measured, where a file of
-reference errors is at hand. Its DAWA is compared as it is before its estimate is cut to whole numbers, and is not
-private.
+Mean L1 error per query on 256 × 256 maps, on the 2,000 rectangles with evenly drawn corners that the mechanism was
+given and on as many fresh ones that it did not see: the geometric mean over the maps, for each epsilon. Beside it, at
+epsilon 0.1, the ratio to what the research code measured on the given ones, where a file of reference errors is at
+hand. Its DAWA is compared as it is before its estimate is cut to whole numbers, and is not private. Then how much more
+error fresh rectangles have than given ones, over all maps and epsilons.
 
 Examples:
   python -m benchmarks.spatial                                  all but the slowest
@@ -13,6 +14,8 @@ Examples:
 
 import argparse
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +23,11 @@ from numpy.typing import NDArray
 
 import dawa
 from benchmarks import data
-from benchmarks.accuracy import geometric_mean
-from benchmarks.rivals import option
+from benchmarks.accuracy import Errors, geometric_mean, option
 
 EPSILONS = ("0.01", "0.1", "0.5")
 COMPARED = "0.1"
+KINDS = ("given", "fresh")
 REFERENCE = {
     "dawa": "DAWA-Hilbert (float output, same run)",
     "identity": "Identity",
@@ -44,27 +47,54 @@ SLOW = {"dawa-2014", "dawa-2014-all", "php", "structure-first", "efpa"}
 """Made for a line: here they run along the Hilbert curve, with tables that grow with the square of its length."""
 
 
-def reference_workload(shape: tuple[int, ...]) -> dawa.Workload:
-    """The rectangles on which the research code was measured."""
-    rng = np.random.default_rng(100)
+GIVEN, FRESH = 100, 101
+"""Seeds of rectangles: those on which the research code was measured, and others."""
+
+
+def rectangles(shape: tuple[int, ...], seed: int) -> dawa.Workload:
+    """Rectangles with evenly drawn corners, as the research code draws them."""
+    rng = np.random.default_rng(seed)
     ends = [np.sort(rng.integers(0, n, (2000, 2)), axis=1) for n in shape]
     lo, last = (np.stack([pair[:, side] for pair in ends], axis=1) for side in (0, 1))
     return dawa.Workload.rectangles(lo, last + 1, shape)
 
 
+@dataclass(frozen=True)
+class Case:
+    """One map and epsilon: our errors, the research code's if known, and the seconds of a run."""
+
+    epsilon: str
+    errors: Errors
+    theirs: float | None
+    seconds: float
+
+
 def measured(
     name: str, counts: NDArray[np.int64], epsilon: str, trials: int, options: dict[str, object]
-) -> tuple[float, float]:
-    """Mean absolute error per query, and the median seconds of a run."""
-    workload = reference_workload(counts.shape)
-    truth = workload.answers(counts)
+) -> tuple[Errors, float]:
+    """Mean absolute errors per query, and the median seconds of a run."""
+    given, fresh = (rectangles(counts.shape, seed) for seed in (GIVEN, FRESH))
     errors, seconds = [], []
     for seed in range(trials):
         begin = time.perf_counter()
-        found = dawa.estimate(counts, workload, epsilon=epsilon, mechanism=name, seed=seed, **options)
+        found = dawa.estimate(counts, given, epsilon=epsilon, mechanism=name, seed=seed, **options)
         seconds.append(time.perf_counter() - begin)
-        errors.append(np.abs(found.answer(workload) - truth).mean())
-    return float(np.mean(errors)), float(np.median(seconds))
+        errors.append(Errors.of(found, counts, given, fresh))
+    return Errors.mean(errors), float(np.median(seconds))
+
+
+def row(name: str, cases: list[Case], epsilons: Sequence[str]) -> list[str]:
+    """One line of the table."""
+    means = [
+        f"{geometric_mean([getattr(case.errors, kind) for case in cases if case.epsilon == epsilon]):,.1f}"
+        for epsilon in epsilons
+        for kind in KINDS
+    ]
+    known = [(case.errors, case.theirs) for case in cases if case.epsilon == COMPARED and case.theirs]
+    ratios = [[getattr(ours, kind) / theirs for ours, theirs in known] for kind in KINDS]
+    compared = [f"{found(side):.2f}" if known else "" for found in (geometric_mean, max) for side in ratios]
+    growth = geometric_mean([case.errors.fresh / case.errors.given for case in cases])
+    return [f"`{name}`", *means, *compared, f"{growth:.2f}", f"{np.median([case.seconds for case in cases]):.3f}"]
 
 
 def main() -> None:
@@ -83,26 +113,27 @@ def main() -> None:
     kind, maps = data.two_dimensional()
     reference = data.reference_errors(chosen.reference)
     options = dict(chosen.set)
-    columns = ("mechanism", *(f"ε = {epsilon}" for epsilon in epsilons), "ratio", "largest ratio", "seconds")
+    sides = [f"ε = {epsilon}" for epsilon in epsilons] + ["ratio", "largest ratio"]
+    columns = ["mechanism", *(f"{side}, {kind}" for side in sides for kind in KINDS), "fresh / given", "seconds"]
     print(f"On {kind} maps: {', '.join(maps)}; options: {options or 'the defaults'}\n")
     print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     for name in names:
-        means, ratios, seconds = [], [], []
+        cases = []
         for epsilon in epsilons:
-            errors = []
             for dataset, counts in maps.items():
-                error, took = measured(name, counts, epsilon, chosen.trials, options)
+                errors, took = measured(name, counts, epsilon, chosen.trials, options)
                 theirs = reference.get((chosen.against or REFERENCE.get(name, ""), dataset, epsilon))
-                errors.append(error)
-                seconds.append(took)
-                if epsilon == COMPARED and theirs:
-                    ratios.append(error / theirs)
+                cases.append(Case(epsilon, errors, theirs, took))
                 if chosen.each:
-                    beside = f"{error / theirs:8.2f} of {theirs:,.1f}" if theirs else ""
-                    print(f"  {name:16} {dataset:20} ε = {epsilon:5} {error:12,.1f} {took:8.3f} s {beside}", flush=True)
-            means.append(f"{geometric_mean(errors):,.1f}")
-        compared = [f"{geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"] if ratios else ["", ""]
-        print(f"| `{name}` | {' | '.join((*means, *compared, f'{np.median(seconds):.3f}'))} |", flush=True)
+                    print(f"  {name:16} {dataset:20} {described(cases[-1])}", flush=True)
+        print(f"| {' | '.join(row(name, cases, epsilons))} |", flush=True)
+
+
+def described(case: Case) -> str:
+    """One map in a line."""
+    errors, theirs = case.errors, case.theirs
+    beside = f"{errors.given / theirs:8.2f} and {errors.fresh / theirs:.2f} of {theirs:,.1f}" if theirs else ""
+    return f"ε = {case.epsilon:5} {errors.given:12,.1f} {errors.fresh:12,.1f} {case.seconds:8.3f} s {beside}"
 
 
 if __name__ == "__main__":

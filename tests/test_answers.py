@@ -61,7 +61,7 @@ def test_noise_stays_within_its_margin_as_often_as_promised(confidence):
     ranges = [(0, 12), (2, 3), (3, 9), (5, 12)]
     failed = np.zeros(len(ranges))
     for seed in range(draws):
-        rel = release(cells, seed, partition="none", merge=False, postprocess="none", strategy="greedy")
+        rel = release(cells, seed, partition="none", postprocess="none", strategy="greedy")
         for i, (lo, hi) in enumerate(ranges):
             found = rel.answer(lo, hi, confidence)
             assert found.bias_bound == 0
@@ -157,7 +157,7 @@ def test_the_value_lies_within_and_higher_confidence_reaches_further(postprocess
 
 def test_the_interval_is_centred_on_the_unbiased_answer():
     """Noise margins hold for least squares; what clipping adds to sums of small buckets they do not know."""
-    rel = release(np.zeros(64, int), 6, epsilon=0.1, partition="none", merge=False)
+    rel = release(np.zeros(64, int), 6, epsilon=0.1, partition="none")
     lo, hi = np.array([3.0]), np.array([60.0])
     centre = rel.estimate.totals_of(BucketQueries.of_runs(64, lo, hi), unbiased=True)[0]
     found = rel.answer(3, 60)

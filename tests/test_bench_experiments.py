@@ -137,7 +137,7 @@ def test_the_optimum_costs_no_more_than_what_is_found():
     counts = datasets.load("medcost", None).counts
     task = Task(optimal_k.NAME, "medcost", "generated", optimal_k.OPTIMUM, "0.1")
     best = optimal_k.run(task, None)
-    found = contestants.run("dawa", counts, contestants.workload_named("uniform-0", 4096), "1", 3, merge=False)
+    found = contestants.run("dawa", counts, contestants.workload_named("uniform-0", 4096), "1", 3)
     assert best.cost <= partition_cost(counts, found.bounds, 0.1)
 
 

@@ -131,7 +131,18 @@ def test_queries_are_answered(people, tmp_path):
     rows = read("out/answers.csv")
     assert [row["who"] for row in rows] == ["children", "others"]
     assert float(rows[0]["value"]) == rel.answer(0, 18).value
-    assert len(rel.estimate.buckets) <= 4, "made for these ranges"
+
+
+def test_a_release_is_made_for_its_queries(people, tmp_path):
+    (tmp_path / "ranges.csv").write_text("lo,hi\n0,18\n18,100\n", encoding="utf-8")
+    noise = {}
+    for out, more in {"out": ("--queries", "ranges.csv"), "any": (), "only": ("--queries", "ranges.csv")}.items():
+        complete = ("--option", "merge=true") if out == "only" else ()
+        assert dawa("release", people, *AGES[:-1], out, "--seed", "1", *more, *complete).code == 0
+        rel = library.load(f"{out}/release.json")
+        noise[out] = float(rel.variances([0, 18], [18, 100]).sum())
+        assert (len(rel.estimate.buckets) <= 4) == (out == "only"), "other ranges are answered too, unless told so"
+    assert noise["out"] < noise["any"]
 
 
 def test_persons_are_protected(people):

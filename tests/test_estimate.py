@@ -41,7 +41,7 @@ def test_estimates_are_unbiased_and_their_variances_are_right(strategy):
     standard error of at most sqrt(5/N).
     """
     queries = dawa.Workload.ranges([0, 3, 3, 13, 4, 8], [16, 4, 14, 14, 8, 16], 16)
-    options = {"partition": PUBLIC, "strategy": strategy, "postprocess": "none", "merge": False}
+    options = {"partition": PUBLIC, "strategy": strategy, "postprocess": "none"}
     draws = 1500
     found = [dawa.estimate(SMALL, queries, epsilon=0.5, seed=seed, **options) for seed in range(draws)]
     answers = np.array([est.answer(queries) for est in found])
@@ -87,7 +87,7 @@ def test_variances_equal_the_dense_formula_also_for_many_runs(strategy):
 def test_on_single_cells_greedy_and_laplace_are_the_same_mechanism():
     """The greedy weights of the identity workload are all on the leaves, so the same seed gives the same noise."""
     cells, asked = made(256, seed=4), workloads.identity(256)
-    plain = {"strategy": "greedy", "merge": False, "postprocess": "none"}
+    plain = {"strategy": "greedy", "postprocess": "none"}
     for seed in range(20):
         one = dawa.estimate(cells, asked, epsilon=0.5, seed=seed, mechanism="partition-laplace")
         two = dawa.estimate(cells, asked, epsilon=0.5, seed=seed, mechanism="dawa", **plain)
@@ -99,7 +99,7 @@ def test_on_single_cells_greedy_and_laplace_are_the_same_mechanism():
 def test_greedy_and_laplace_agree_in_distribution_on_single_cells():
     """Different seeds: a two-sample Kolmogorov-Smirnov test that errs once in a million, per cell."""
     asked, draws = workloads.identity(16), 700
-    plain = {"strategy": "greedy", "merge": False, "postprocess": "none"}
+    plain = {"strategy": "greedy", "postprocess": "none"}
     one = [
         dawa.estimate(SMALL, asked, epsilon=0.5, seed=seed, mechanism="partition-laplace").cells
         for seed in range(draws)
@@ -212,8 +212,8 @@ def test_post_processing_is_what_was_asked_for():
 def test_merging_measures_together_what_no_query_tells_apart():
     asked = dawa.Workload.ranges([0, 20], [20, 64], 64)
     cells = made(64)
-    together = dawa.estimate(cells, asked, epsilon=1, seed=1, partition="none")
-    apart = dawa.estimate(cells, asked, epsilon=1, seed=1, partition="none", merge=False)
+    together = dawa.estimate(cells, asked, epsilon=1, seed=1, partition="none", merge=True)
+    apart = dawa.estimate(cells, asked, epsilon=1, seed=1, partition="none")
     assert together.partition.tolist() == [0, 20, 64]
     assert apart.partition is None
     assert together.rmse(asked) <= apart.rmse(asked)

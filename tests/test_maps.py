@@ -105,7 +105,7 @@ def test_no_record_loses_more_than_epsilon_on_a_map():
     rng = np.random.default_rng(5)
     cells = rng.integers(0, 300, (64, 64)) * (rng.random((64, 64)) < 0.5)
     cells[:32] = 5
-    est = dawa.estimate(cells, epsilon=2, seed=1, merge=False, effort="fast")
+    est = dawa.estimate(cells, epsilon=2, seed=1, effort="fast")
     assert est.buckets.spared.any()
     assert not est.buckets.spared.all()
     assert (est.buckets.spent, est.buckets.spent_least) == (Fraction(56, 100), Fraction(16, 100))

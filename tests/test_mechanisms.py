@@ -95,7 +95,7 @@ def test_a_public_partition_is_used_and_named():
 def test_the_split_is_that_of_the_records_that_spent_most_on_the_partition():
     walk = Walk(many=2, block=4, dense=2)
     cells = [0, 900] * 8 + [5] * 48
-    est = dawa.estimate(cells, epsilon=2, seed=1, partition=walk, merge=False)
+    est = dawa.estimate(cells, epsilon=2, seed=1, partition=walk)
     assert est.buckets.spared.any()
     assert not est.buckets.spared.all()
     assert est.split == {"partition": Fraction(34, 100), "measure": Fraction(166, 100)}

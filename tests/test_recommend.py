@@ -135,7 +135,6 @@ def test_the_ranking_is_by_the_variances_of_all_queries(workload):
     for found in ranking:
         _, options = mechanisms.configured(found.name, found.options)
         buckets = every_cell(workload.size)
-        buckets = buckets.merged(workload) if options.merge else buckets
         queries, allowed = workload.on_buckets(buckets.bounds), np.full(len(buckets), RESOLUTION)
         strategy = choose.choose(queries, allowed, options.strategy, "fast", options.branching)
         rows = np.array([strategy.apply(unit) for unit in np.eye(len(buckets), dtype=np.int64)]).T / RESOLUTION

@@ -76,31 +76,7 @@ def test_ranges_that_make_no_sense_are_refused(rel):
                 ask(**ends)
 
 
-# --- quantiles and samples ------------------------------------------------------------------------------------------
-
-
-def test_quantiles_rise_and_stay_on_the_axis(rel):
-    found = [rel.quantile(fraction) for fraction in np.linspace(0, 1, 101)]
-    assert (np.diff(found) >= 0).all()
-    assert found[0] >= 0
-    assert found[-1] <= 120
-
-
-def test_quantiles_are_right_where_there_is_next_to_no_noise():
-    table = ages()
-    sharp = dawa.release(table, AGE, epsilon=1000, seed=1, partition="none")
-    for fraction in (0.05, 0.25, 0.5, 0.9):
-        assert math.floor(sharp.quantile(fraction)) == np.quantile(table["age"], fraction, method="inverted_cdf")
-
-
-def test_no_quantile_lies_where_there_are_no_records():
-    """Empty cells below, between and above two groups of records."""
-    table = {"age": np.repeat([30, 60], 500)}
-    sharp = dawa.release(table, AGE, epsilon=1000, seed=1, partition="none", postprocess="rounded")
-    assert sharp.quantile(0) == 30
-    assert 30 <= sharp.quantile(0.49) <= 31
-    assert 60 <= sharp.quantile(0.51) <= 61
-    assert sharp.quantile(1) == 61
+# --- samples and quantiles ------------------------------------------------------------------------------------------
 
 
 def test_samples_have_the_released_distribution(rel):

@@ -21,7 +21,7 @@ CASES = {name: {"mechanism": name} for name in dawa.mechanisms.names(with_error_
     "hats": {"strategy": "hats", "partition": "none", "effort": "fast"},
     "searched hats": {"strategy": "hats", "partition": "none"},
     "wavelet": {"strategy": "wavelet"},
-    "merged": {"workload": dawa.Workload.ranges([0, 50], [50, 120], 200)},
+    "merged": {"workload": dawa.Workload.ranges([0, 50], [50, 120], 200), "merge": True},
     "given": {"partition": [0, 17, 200], "postprocess": "rounded"},
     "private": {"seed": None},
 }
@@ -42,7 +42,7 @@ def schema():
 @pytest.fixture(scope="module")
 def data():
     """A release as JSON values, with a walk and a tree."""
-    rel = made(strategy="greedy", merge=False)
+    rel = made(strategy="greedy")
     return json.loads(json.dumps(release_file.written(rel.axes, rel.estimate, rel.privacy)))
 
 

@@ -17,7 +17,7 @@ import dawa
 from asgi import Client
 from commands import dawa as command
 from commands import refused
-from dawa import report
+from dawa import report, tables
 from dawa.errors import OptionError, ReleaseError
 from dawa.server import app, limits, models, running, shelf
 
@@ -38,6 +38,8 @@ AXES = {
     "zoned": dawa.Axis.dates("moment", "2013-01-01", "2013-02-01", step="1 day", zone="Europe/Berlin"),
     "grades": dawa.Axis.ordered("grade", ["A", "B", "C"]),
     "edges": dawa.Axis.edges("age", [0, 0.5, 20, 50, 100]),
+    "hundreds": dawa.Axis("age", 0, 100, 50),
+    "quarters": dawa.Axis("age", 0, 100, "0.25"),
     "hostile": dawa.Axis("x", 0, 5),
 }
 
@@ -145,13 +147,14 @@ def test_times_categories_and_edges(client, releases):
 
 @pytest.mark.parametrize("fraction", [0, 0.25, 0.5, 1])
 def test_quantiles(client, releases, fraction):
-    for name in ("ages", "edges"):
+    kinds = {"ages": int, "hundreds": int, "quarters": float, "edges": float, "grades": str, "when": str, "zoned": str}
+    for name, kind in kinds.items():
         found = client.get(f"/releases/{name}/quantile", params={"fraction": fraction}).json()
-        assert found == {"fraction": fraction, "value": releases[name].quantile(fraction)}
-    for name in ("when", "zoned", "grades"):
-        found = client.get(f"/releases/{name}/quantile", params={"fraction": fraction}).json()["value"]
-        axis = releases[name].axis
-        assert axis.border(found) == axis.border(releases[name].quantile(fraction)), "it can be asked again"
+        expected, axis = releases[name].quantile(fraction), releases[name].axis
+        assert found == {"fraction": fraction, "value": tables.plain(axis, expected)}
+        assert type(found["value"]) is kind
+        assert axis.kind == "dates" or found["value"] == expected
+        assert axis.border(found["value"]) == axis.border(expected), "it can be asked again"
 
 
 def test_buckets_page_by_page(client, releases):

@@ -75,7 +75,7 @@ def run(epsilon: object, out: str | PathLike[str]) -> None:
     console.print(picture(release))
     console.print(answers(release, table["income"]))
     console.print(
-        f"Median income {release.quantile(0.5):,.0f} (truth {np.median(table['income']):,.0f})."
+        f"Median income {release.quantile(0.5):,} (truth {np.median(table['income']):,.0f})."
         f" The release is in {path}; asking it more costs nothing:"
     )
     console.print(f"dawa query {folder} 20000:60000", highlight=False, soft_wrap=True)

@@ -97,8 +97,6 @@ def _ranked(name: str, workload: Workload, epsilon: Fraction, effort: choose.Eff
     """One mechanism's error: what ``Estimate.rmse`` will report, without an estimate."""
     _, options = mechanisms.configured(name, dict(CANDIDATES[name]))
     buckets = every_cell(workload.size)
-    if options.merge:
-        buckets = buckets.merged(workload)
     queries, allowance = workload.on_buckets(buckets.bounds), buckets.allowance(epsilon, RESOLUTION)
     strategy = choose.choose(queries, allowance, options.strategy, effort, options.branching)
     scale = discrete.coarsened(RESOLUTION / epsilon)

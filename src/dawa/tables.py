@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from dawa.answers import Answer
 from dawa.arrays import IntArray
-from dawa.axis import Axis
+from dawa.axis import Axis, DateAxis
 from dawa.ranges import Asked
 from dawa.releases import Release
 
@@ -85,6 +85,18 @@ def written(axis: Axis, lo: ArrayLike, hi: ArrayLike) -> tuple[list[Any], list[A
     """
     last = np.asarray(hi) - 1 if axis.kind == "ordered" else hi
     return _plain(axis, lo), _plain(axis, last)
+
+
+def plain(axis: Axis, value: Any) -> Any:  # noqa: ANN401  the axis' own kind of value
+    """One value of an axis as JSON can hold it: times as text, without the clock where the axis is of days.
+
+    >>> plain(Axis.dates("when", "2013-01-01", "2014-01-01", step="1 month"), datetime(2013, 5, 17))
+    '2013-05-17'
+    """
+    found = value.item() if isinstance(value, np.generic) else value
+    if isinstance(axis, DateAxis):
+        return str(found.date() if axis.daily else found)
+    return found
 
 
 def middle(axes: Sequence[Axis]) -> tuple[list[Any], list[Any]]:

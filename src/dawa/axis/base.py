@@ -134,6 +134,17 @@ class Axis:
         """The attribute's value at a cell border; half a cell is half a step, where there is something in between."""
         raise NotImplementedError
 
+    def value_in(self, cell: int, part: Fraction) -> Any:  # noqa: ANN401  the axis' own kind of value
+        """A value that the attribute can have, this part of the way through a cell: what a quantile is.
+
+        It is rounded down to what the axis tells apart and lies inside the cell, even where the part is all of it: the
+        end of a cell is the beginning of the next.
+
+        >>> Axis("age", 0, 120).value_in(27, Fraction(2, 3)), Axis("income", 0, 500, 100).value_in(1, Fraction(1, 3))
+        (27, 133)
+        """
+        raise NotImplementedError
+
     def border(self, value: object) -> Fraction:
         """Where a value lies among the cell borders, exactly: 0 is the start, ``size`` the stop.
 

@@ -172,17 +172,52 @@ class DateAxis(Axis):
                 yield Run(cell, here, last)
             here = following
 
+    @property
+    def daily(self) -> bool:
+        """Whether cells are days, or consist of them: each begins with a day, and a time within is told to the day."""
+        _, unit = readings.step(self.step)
+        midnight = self._length is None or readings.ticks(self.start) % UNITS["day"] == 0
+        return midnight and (unit in MONTHS or unit in {"day", "week"})
+
+    @property
+    def resolution(self) -> int | None:
+        """To what times inside a cell are rounded, in microseconds: the unit of the step, and a day for longer ones.
+
+        None stands for the days of a zone, which are not equally long.
+        """
+        _, unit = readings.step(self.step)
+        if unit in MONTHS or unit in {"day", "week"}:
+            return None if self.zone is not None else UNITS["day"]
+        return UNITS[unit]
+
+    def value_in(self, cell: int, part: Fraction) -> datetime | np.datetime64:
+        """The time this part of the way through a cell, rounded down to the unit of the step, or to a day if longer."""
+        here, end, unit = self._edge(cell), self._edge(cell + 1), self.resolution
+        tick = min(here + int(part * (end - here)), end - 1)
+        if unit is not None:
+            tick -= (tick - here) % unit
+        else:
+            day = readings.at(tick, _zone(self.zone)).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+            tick = max(readings.ticks(day), here)
+        found: datetime | np.datetime64 = self._times([tick], (1,))[0]
+        return found
+
     def value(self, border: ArrayLike) -> NDArray[Any]:
         """The time at a cell border, to the microsecond: datetime64, or datetimes in the axis' zone."""
-        borders, zone = np.asarray(border), _zone(self.zone)
+        borders = np.asarray(border)
         places = [Fraction(place) for place in borders.reshape(-1).tolist()]
         found = [self._edge(place // 1) for place in places]
         for i, place in enumerate(places):
             if place % 1:
                 found[i] += int(place % 1 * (self._edge(place // 1 + 1) - found[i]))
+        return self._times(found, borders.shape)
+
+    def _times(self, ticks: list[int], shape: tuple[int, ...]) -> NDArray[Any]:
+        """Microseconds since 1970 as times: datetime64, or datetimes in the axis' zone."""
+        zone = _zone(self.zone)
         if zone is None:
-            return np.array(found, "M8[us]").reshape(borders.shape)
-        return labelled([readings.at(tick, zone) for tick in found], borders.shape)
+            return np.array(ticks, "M8[us]").reshape(shape)
+        return labelled([readings.at(tick, zone) for tick in ticks], shape)
 
     def border(self, value: object) -> Fraction:
         """Where a time lies among the cell borders, exactly."""

@@ -1,5 +1,6 @@
 """Numbers between explicit edges, for attributes whose cells are not equally wide."""
 
+import math
 from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
@@ -80,6 +81,12 @@ class EdgeAxis(Axis):
         """The attribute's value at a cell border; half a cell lies halfway between its edges."""
         borders = np.asarray(border, np.float64)
         return np.asarray(np.interp(borders, np.arange(len(self.cuts)), [float(cut) for cut in self.cuts]))
+
+    def value_in(self, cell: int, part: Fraction) -> float:
+        """The float nearest to a value this part of the way between two edges, below the second."""
+        lo, hi = self.cuts[cell], self.cuts[cell + 1]
+        last = math.nextafter(float(hi), -math.inf)
+        return max(min(float(lo + part * (hi - lo)), last), float(lo))
 
     def border(self, value: object) -> Fraction:
         """Where a value lies among the edges, exactly."""

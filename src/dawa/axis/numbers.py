@@ -83,6 +83,15 @@ class NumberAxis(Axis):
         exactly = [(first + Fraction(place) * width) / unit for place in borders.reshape(-1).tolist()]
         return np.array([float(value) for value in exactly]).reshape(borders.shape)
 
+    def value_in(self, cell: int, part: Fraction) -> int | float:
+        """A value this part of the way through a cell, rounded down to the unit of which start and step are multiples.
+
+        With a step of 1 or 100 that is a whole number, an int; with a step of 0.01 the float nearest to a hundredth.
+        """
+        first, width, unit = self.whole_numbers
+        found = first + cell * width + min(int(part * width), width - 1)
+        return found if unit == 1 else float(Fraction(found, unit))
+
     def border(self, value: object) -> Fraction:
         """Where a value lies among the cell borders, exactly: 0 is the start, ``size`` the stop."""
         found = exact(value, self.column)

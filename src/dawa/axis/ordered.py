@@ -89,6 +89,11 @@ class OrderedAxis(Axis):
         cells = np.clip(np.floor(np.asarray(border)), 0, self.size - 1).astype(np.int64)
         return labelled([self.labels[cell] for cell in cells.reshape(-1).tolist()], cells.shape)
 
+    def value_in(self, cell: int, part: Fraction) -> Label:
+        """The category of a cell, all the way through it."""
+        del part
+        return self.labels[cell]
+
     def border(self, value: object) -> Fraction:
         """Where a category begins."""
         plain = value.item() if isinstance(value, np.generic) else value

@@ -25,6 +25,10 @@ Three things stand beside one another wherever there are three: what the paper *
 gives here, which is {NOT_PRIVATE} (its first stage adds half the noise that its proof asks for, none at all to single
 cells, and clamps noisy costs; its rivals have faults of their own, told in `src/dawa/bench/published_rivals.py`); and
 what the **sound** mechanisms of this library give.
+
+Errors are measured on the queries that a mechanism was given. Where a section ends in `dawa 0.1.0`, `dawa` ran with
+`merge=True`, that version's default (but not where partitions are compared, or strategies on given buckets); on fresh
+queries it then did far worse. `python -m benchmarks.accuracy` measures both kinds of queries, with today's default.
 """
 
 

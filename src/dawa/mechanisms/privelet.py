@@ -44,6 +44,6 @@ def run(counts: Counts, workload: Workload, epsilon: Fraction, options: TwoStage
 
 MECHANISM = Mechanism(
     "Noise on Haar wavelets over the cells, along every axis (Xiao et al. 2010).",
-    TwoStage(partition="none", strategy="wavelet", merge=False, postprocess="none"),
+    TwoStage(partition="none", strategy="wavelet", postprocess="none"),
     run,
 )

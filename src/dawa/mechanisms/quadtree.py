@@ -37,6 +37,6 @@ def run(counts: Counts, workload: Workload, epsilon: Fraction, options: TwoStage
 
 MECHANISM = Mechanism(
     "A quadtree with geometric weights over the cells (Cormode et al. 2012).",
-    TwoStage(partition="none", strategy="geometric", merge=False, postprocess="none"),
+    TwoStage(partition="none", strategy="geometric", postprocess="none"),
     run,
 )

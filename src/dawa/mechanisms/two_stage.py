@@ -38,7 +38,8 @@ class TwoStage:
         effort: For strategies that are searched for: ``"best"``, which None stands for, takes about a second;
             ``"fast"`` takes what needs no search.
         branching: For trees: children per node; None takes what suits.
-        merge: Whether buckets that no query of the workload tells apart are measured as one.
+        merge: For a workload that is declared complete: buckets that none of its queries tells apart are measured as
+            one. Any other range then has to guess how the records lie inside of it, and is off by far more.
         postprocess: ``"nonnegative"``, ``"rounded"`` (non-negative and whole), or ``"none"`` (unbiased).
     """
 
@@ -46,7 +47,7 @@ class TwoStage:
     strategy: str = "best"
     effort: stage_two.Effort | None = None
     branching: int | None = None
-    merge: bool = True
+    merge: bool = False
     postprocess: infer.PostProcess = "nonnegative"
 
     def __post_init__(self) -> None:
@@ -77,8 +78,8 @@ def two_stages(summary: str, **options: Any) -> Mechanism:  # noqa: ANN401  chec
 
 
 def as_published(summary: str, **options: Any) -> Mechanism:  # noqa: ANN401  checked by the dataclass
-    """A mechanism of two stages that keeps to its paper: every bucket is measured, nothing is touched up."""
-    return two_stages(summary, **{"merge": False, "postprocess": "none", **options})
+    """A mechanism of two stages that keeps to its paper: what was measured is not touched up."""
+    return two_stages(summary, **{"postprocess": "none", **options})
 
 
 def run(counts: Counts, workload: Workload, epsilon: Fraction, options: TwoStage, source: Source) -> Estimate:

@@ -1,8 +1,8 @@
 // The axes: between what people write and cell borders, which is where everything else happens.
 //
 // Every axis has: column, kind, size; span(lo, hi) for typed ends, which throws an Error with a sentence; write(border)
-// for a whole border; near(border) for any; ticks(from, to, most); cell and pitch, in words; and, where both ends are
-// inside, inclusive.
+// for a whole border; inside(cell, part) for the value this part of the way through a cell, as Axis.value_in gives it and
+// Python writes it; ticks(from, to, most); cell and pitch, in words; and, where both ends are inside, inclusive.
 const axes = (() => {
   const LONGEST_LABEL = 18;
 
@@ -44,7 +44,14 @@ const axes = (() => {
         return value && numbers.over(numbers.minus(value, start), step);
       },
       write: (border) => numbers.written(numbers.plus(start, numbers.times(numbers.of(border), step))),
-      near: (border) => numbers.value(at(border), Math.min(width, (size * width) / 1000)),
+      inside(cell, part) {
+        const [least, pace] = [numbers.lowest(start), numbers.lowest(step)];
+        const unit = numbers.common(least.d, pace.d);
+        const [units, wide] = [least.n * (unit / least.d), pace.n * (unit / pace.d)];
+        const most = (part.n * wide) / part.d;
+        const found = units + BigInt(cell) * wide + (most < wide ? most : wide - 1n);
+        return unit === 1n ? String(found) : numbers.text(numbers.float({ n: found, d: unit }));
+      },
       ticks(from, to, most) {
         const gap = numbers.niceStep(Math.max(((to - from) * width) / most, width * 1e-6));
         const found = [];
@@ -60,7 +67,6 @@ const axes = (() => {
     const cuts = data.edges.map(numbers.read);
     const values = cuts.map(numbers.float);
     const size = cuts.length - 1;
-    const least = values.reduce((best, value, i) => (i ? Math.min(best, value - values[i - 1]) : best), Infinity);
     return {
       size,
       what: "number",
@@ -79,9 +85,10 @@ const axes = (() => {
         return numbers.plus(inside, numbers.of(cell));
       },
       write: (border) => numbers.written(cuts[border]),
-      near(border) {
-        const cell = Math.min(Math.floor(border), size - 1);
-        return numbers.value(values[cell] + (border - cell) * (values[cell + 1] - values[cell]), least);
+      inside(cell, part) {
+        const gap = numbers.minus(cuts[cell + 1], cuts[cell]);
+        const found = numbers.float(numbers.plus(cuts[cell], numbers.times(part, gap)));
+        return numbers.text(Math.max(Math.min(found, numbers.below(values[cell + 1])), values[cell]));
       },
       ticks: (from, to, most) =>
         some(Math.ceil(from), Math.floor(to), most).map((at) => ({ at, text: short(numbers.written(cuts[at])) })),
@@ -110,7 +117,7 @@ const axes = (() => {
         return { lo: start, hi: stop, whole: true, texts: [lo, hi] };
       },
       write: (border, end) => labels[Math.min(Math.max(end === "hi" ? border - 1 : border, 0), labels.length - 1)],
-      near: (border) => labels[Math.min(Math.floor(border), labels.length - 1)],
+      inside: (cell) => labels[cell],
       ticks: (from, to, most) =>
         some(Math.ceil(from - 0.5), Math.floor(to - 0.5), most).map((at) => ({ at: at + 0.5, text: short(labels[at]) })),
     };

@@ -51,8 +51,8 @@ const cumulative = (() => {
       return (before[b] + inside * (before[b + 1] - before[b])) / total;
     }
 
-    /** The border below which this share of all records lies. */
-    function quantile(fraction) {
+    /** The first cell up to whose end at least this fraction of all records lies, and which part of it is needed. */
+    function holding(fraction) {
       const wanted = fraction * total;
       let [low, high] = [0, before.length - 2];
       while (low < high) {
@@ -63,8 +63,19 @@ const cumulative = (() => {
           high = middle;
         }
       }
-      const records = before[low + 1] - before[low];
-      return bounds[low] + (records > 0 ? (wanted - before[low]) / records : 0) * (bounds[low + 1] - bounds[low]);
+      while (!(before[low + 1] > before[low])) {
+        low += 1;
+      }
+      const [below, upto, most] = [before[low], before[low + 1], wanted].map(numbers.exactly);
+      const share = numbers.over(numbers.minus(most, below), numbers.minus(upto, below));
+      const cells = numbers.times(share, numbers.of(bounds[low + 1] - bounds[low]));
+      const whole = cells.n > 0n ? (cells.n - 1n) / cells.d : 0n;
+      return { cell: bounds[low] + Number(whole), part: numbers.minus(cells, { n: whole, d: 1n }) };
+    }
+
+    function quantile(fraction) {
+      const { cell, part } = holding(fraction);
+      return axis.inside(cell, part);
     }
 
     function draw() {
@@ -137,8 +148,8 @@ const cumulative = (() => {
         const [from, to] = [lo, hi].map((end) => numbers.percent(share(end)));
         return `${from} of all records lie below the chosen range, ${to} below its upper end.`;
       },
-      quantile,
-      quantiles: () => QUANTILES.map(([name, fraction]) => [name, axis.near(quantile(fraction))]),
+      holding,
+      quantiles: () => QUANTILES.map(([name, fraction]) => [name, quantile(fraction)]),
     };
   }
 

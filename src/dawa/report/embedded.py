@@ -47,13 +47,15 @@ def _level(confidence: float, scale: float) -> dict[str, float]:
 
 
 def _times(axis: Axis) -> dict[str, Any] | None:
-    """The cells of an axis of times as runs of equal length, and the offsets of its zone; times are whole numbers."""
+    """The cells of an axis of times as runs of equal length, the offsets of its zone, and to what times are rounded."""
     if not isinstance(axis, DateAxis):
         return None
     return {
         "size": axis.size,
         "runs": [[run.cell, str(run.tick), str(run.width)] for run in axis.runs()],
         "offsets": _offsets(axis),
+        "unit": None if axis.resolution is None else str(axis.resolution),
+        "daily": axis.daily,
     }
 
 

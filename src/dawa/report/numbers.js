@@ -45,6 +45,36 @@ const numbers = (() => {
     return (n < 0n ? -1 : 1) * Number(sticky) * 2 ** -shift;
   }
 
+  /** The fraction that a float is. */
+  function exactly(x) {
+    let [n, d] = [x, 1n];
+    while (!Number.isInteger(n)) {
+      n *= 2;
+      d *= 2n;
+    }
+    return { n: BigInt(n), d };
+  }
+
+  /** The next float down. */
+  function below(x) {
+    const bits = new DataView(new ArrayBuffer(8));
+    bits.setFloat64(0, x);
+    bits.setBigInt64(0, bits.getBigInt64(0) + (x > 0 ? -1n : 1n));
+    return x === 0 ? -Number.MIN_VALUE : bits.getFloat64(0);
+  }
+
+  /** A float as Python writes it: the fewest digits that tell it from its neighbours. */
+  function text(x) {
+    const [mantissa, power] = Math.abs(x).toExponential().split("e");
+    const [sign, digits, at] = [x < 0 ? "-" : "", mantissa.replace(".", ""), Number(power)];
+    if (at < -4 || at >= 16) {
+      return `${sign}${mantissa}e${at < 0 ? "-" : "+"}${String(Math.abs(at)).padStart(2, "0")}`;
+    }
+    const padded = at < 0 ? "0".repeat(-at) + digits : digits.padEnd(at + 1, "0");
+    const point = Math.max(at, 0) + 1;
+    return `${sign}${padded.slice(0, point)}.${padded.slice(point) || "0"}`;
+  }
+
   /** A fraction as people write it: decimals where these are exact and few, else with a slash. */
   function written({ n, d }) {
     for (let decimals = 0, scale = 1n; decimals <= 12; decimals += 1, scale *= 10n) {
@@ -54,9 +84,18 @@ const numbers = (() => {
         return (n < 0n ? "-" : "") + digits.slice(0, point) + (decimals ? `.${digits.slice(point)}` : "");
       }
     }
-    const common = divisor(n < 0n ? -n : n, d);
-    return `${n / common}/${d / common}`;
+    const least = lowest({ n, d });
+    return `${least.n}/${least.d}`;
   }
+
+  /** The same fraction with the smallest numbers. */
+  function lowest({ n, d }) {
+    const common = divisor(n < 0n ? -n : n, d);
+    return { n: n / common, d: d / common };
+  }
+
+  /** The least number that both divide. */
+  const common = (a, b) => (a / divisor(a, b)) * b;
 
   function divisor(a, b) {
     while (b) {
@@ -108,5 +147,8 @@ const numbers = (() => {
     return (lead <= 1.0000001 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10) * power;
   }
 
-  return { read, minus, plus, times, over, less, isWhole, of, float, written, fixed, records, percent, sure, value, niceStep };
+  return {
+    read, minus, plus, times, over, less, isWhole, of, lowest, common, float, exactly, below, text, written,
+    fixed, records, percent, sure, value, niceStep,
+  };
 })();

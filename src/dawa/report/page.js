@@ -266,8 +266,8 @@ function draw() {
       curve = null;
       by("cumulative").hidden = true;
     } else {
-      const [from, to] = [Math.floor(curve.quantile(0.25)), Math.ceil(curve.quantile(0.75))];
-      spans = [axes.cells(everyAxis[0], from, Math.max(to, from + 1))];
+      const [from, to] = [curve.holding(0.25).cell, curve.holding(0.75).cell + 1];
+      spans = [axes.cells(everyAxis[0], from, to)];
       write();
       curve.quantiles().forEach(([name, value]) => {
         const row = document.createElement("div");

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -66,9 +65,9 @@ def answers(
 
 
 def quantile(release: Release, fraction: float) -> models.Quantile:
-    """The value below which this fraction of all records lies."""
+    """The smallest value up to which at least this fraction of all records lies."""
     _along_one_axis(release, "Quantiles")
-    return models.Quantile(fraction=fraction, value=_plain(release.quantile(fraction)))
+    return models.Quantile(fraction=fraction, value=tables.plain(release.axis, release.quantile(fraction)))
 
 
 def buckets(release: Release, first: int, count: int) -> models.Buckets:
@@ -130,8 +129,3 @@ def _along_one_axis(release: Release, what: str) -> None:
         raise OptionError(
             f"{what} are told along one axis, and this release has {len(release.axes)}.", "ask for answers instead."
         )
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401  the axis' own kind of value
-    plain = value.item() if isinstance(value, np.generic) else value
-    return str(plain) if isinstance(plain, datetime) else plain

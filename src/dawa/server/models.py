@@ -125,10 +125,13 @@ class Asked(BaseModel):
 
 
 class Quantile(Told):
-    """The value below which a fraction of all records lies."""
+    """The smallest value up to which at least a fraction of all records lies."""
 
     fraction: float = Field(examples=[0.5])
-    value: Value = Field(examples=[37.25])
+    value: Value = Field(
+        description="An integer on an axis of whole numbers, a category on an ordered one; times are text.",
+        examples=[37],
+    )
 
 
 class Bucket(Told):

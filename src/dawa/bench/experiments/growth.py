@@ -62,7 +62,7 @@ def timed(task: Task) -> Measured:
     effort: dict[str, Any] = {"effort": how} if task.mechanism == "dawa" else {}
     given: dict[str, Any] = {}
     if int(buckets):
-        given = {"partition": np.linspace(0, int(cells), int(buckets) + 1).astype(np.int64), "merge": False}
+        given = {"partition": np.linspace(0, int(cells), int(buckets) + 1).astype(np.int64)}
     dawa.estimate([1, 2, 3, 4] * 16, epsilon=1, mechanism=task.mechanism, seed=0, **effort)
     took = []
     for _ in range(3):

@@ -23,7 +23,7 @@ NAME = "paper.partitions"
 EPSILON = "0.1"
 PHP = "php-2012-code"
 METHODS: dict[str, dict[str, Any]] = {
-    "dawa": {"strategy": "leaves", "merge": False},
+    "dawa": {"strategy": "leaves"},
     "dawa-2014": {"strategy": "leaves"},
     "dawa-2014-all": {"strategy": "leaves"},
     "dawa-2014-code": {},

@@ -50,7 +50,7 @@ def run(task: Task, data: Path | None) -> Measured:
     counts = datasets.load(task.dataset, data).counts
     asked = contestants.workload_named(task.workload, len(counts))
     if (task.mechanism, task.setting) == ("dawa", "greedy"):
-        return contestants.judged(task, counts, asked, strategy="greedy", merge=False, postprocess="none")
+        return contestants.judged(task, counts, asked, strategy="greedy", postprocess="none")
     return contestants.judged(task, counts, asked)
 
 
