@@ -96,5 +96,6 @@ def expected(axes, *columns):
 def found(table, *axes, **options):
     """The same, by the engine; counts of several axes are put back into row-major order."""
     with sources.opened(table, axes, **options) as query:
+        query.check()
         rows = query.rows()
     return dict(zip(rows["cell"].to_pylist(), rows["records"].to_pylist(), strict=True))

@@ -71,6 +71,47 @@ def test_a_file_becomes_a_folder(people, ending):
     assert found.low <= ROWS <= found.high
 
 
+GERMAN = "Nr;Alter;Tag;Stufe\n" + "1;30,5;05.01.2013;None\n" * 400 + '2;"41,5";"31.12.2013";hoch\n' * 300
+"""As an office has it: semicolons, decimal commas, days first, another encoding."""
+
+
+@pytest.mark.parametrize(
+    ("flags", "asked", "expected"),
+    [
+        (("--decimal", ",", "--column", "Alter", "--range", "0:100"), "30:31", 400),
+        (("--date-format", "%d.%m.%Y", "--column", "Tag", "--range", "2013-01-01..2014-01-01"), "2013-01-05..2013-01-06",
+         400),
+        (("--column", "Stufe", "--values", "None,hoch"), "None:None", 400),
+        (("--header", "a,b,c,d", "--decimal", ",", "--column", "b", "--range", "0:100"), "41:42", 300),
+        (("--column", "Alter", "--range", "0:100"), "0:100", 0),
+    ],
+)  # fmt: skip
+def test_a_text_file_is_read_as_it_is_declared(flags, asked, expected):
+    Path("people.txt").write_text(GERMAN.replace("hoch", "höch"), encoding="cp1252")
+    flags = [flag.replace("hoch", "höch") for flag in flags]
+    source = ("people.txt", "--delimiter", ";", "--encoding", "cp1252")
+    ran = dawa("release", *source, *flags, "--epsilon", "100", "--out", "out", "--save-spec", "spec.toml")
+    assert ran.code == 0, ran.err
+    assert "semicolons" in library.load("out/release.json").privacy.handling[0]
+    found = dawa("query", "out", asked, "--json").json["answers"][0]
+    assert found["low"] <= expected <= found["high"]
+    assert found["high"] - found["low"] < 50
+    assert dawa("release", "spec.toml", "--out", "again").code == 0, "the file says how it is written, too"
+
+
+def test_a_plan_says_how_a_text_file_would_be_read(people):
+    told = dawa("plan", people.with_suffix(".csv"), "--decimal", ",", *AGES[:-2]).out
+    assert "decimal mark ','" in told
+    assert "decimal mark" not in dawa("plan", people, *AGES[:-2]).out
+
+
+def test_a_file_without_a_header_shows_nothing_of_its_first_record():
+    Path("people.csv").write_text("canary4711,42\n" * 9)
+    refused(dawa("release", "people.csv", *AGES), "does not name a column 'age'", "--header")
+    assert "4711" not in dawa("release", "people.csv", *AGES).err
+    assert dawa("release", "people.csv", "--header", "name,age", *AGES).code == 0
+
+
 def test_json_stands_alone(people):
     found = dawa("release", people, *AGES, "--json").json
     assert found["folder"] == "out"

@@ -8,6 +8,7 @@ from hypothesis import settings as checked
 from hypothesis import strategies as st
 
 from dawa import spec_file
+from dawa.dialect import Dialect
 from dawa.errors import AxisError, BudgetError, SpecError
 from dawa.spec import AxisSpec, Spec, expanded, is_address, without_password
 
@@ -46,15 +47,27 @@ addresses = st.sampled_from(["postgresql://reader@server/hr", "postgresql://u:${
 settings = st.dictionaries(
     words, words | st.integers() | st.booleans() | st.lists(st.integers(), min_size=1), max_size=3
 )
+dialects = st.builds(
+    Dialect,
+    st.sampled_from([",", ";", "\t", "|"]),
+    st.sampled_from(['"', "'", None]),
+    st.sampled_from([None, "\\"]),
+    st.sampled_from(["utf-8", "cp1252", "utf-16"]),
+    st.none() | st.lists(words, min_size=1, max_size=3, unique=True).map(tuple),
+    st.sampled_from([".", ","]),
+    st.sampled_from([None, "%d.%m.%Y", "%Y%m%d %H:%M %z"]),
+    st.lists(words, max_size=3).map(tuple),
+)
 
 
 @st.composite
 def specs(draw, folder):
     inside = paths.map(lambda path: str(folder / path))
     address = draw(st.none() | addresses)
+    source = address or draw(inside)
     dataset = draw(st.none() | words)
     return Spec(
-        address or draw(inside),
+        source,
         tuple(draw(st.lists(axes, min_size=1, max_size=4))),
         draw(st.fractions(Fraction(1, 10**9), 1000, max_denominator=10**9).filter(lambda e: e >= Fraction(1, 10**9))),
         table=draw(words) if address else None,
@@ -67,6 +80,7 @@ def specs(draw, folder):
         queries=draw(st.none() | inside),
         out=draw(st.none() | inside),
         seed=draw(st.none() | st.integers(0, 2**63)),
+        dialect=None if address else draw(st.none() | dialects),
     )
 
 
@@ -188,6 +202,33 @@ def test_an_axis_without_bounds_says_why():
     for entries in ({}, {"start": "0"}, {"kind": "ordered"}, {"edges": ()}):
         with pytest.raises(AxisError, match="belong to two people"):
             AxisSpec("income", **entries)
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ('delimiter = ";;"', "not one ASCII character"),
+        ('quote = ","', "not all different"),
+        ('encoding = "shift_jis"', "one byte for each character"),
+        ('encoding = "base64"', "one byte for each character"),
+        ('decimal = "x"', "not a decimal mark"),
+        ('date_format = "yyyy"', "not a format of dates"),
+        ("header = []", "every column once"),
+        ("header = 5", "not a list of text"),
+        ("missing = [1]", "not a list of text"),
+        ('delimeter = ";"', "unknown key"),
+    ],
+)
+def test_what_is_said_of_a_text_file_is_checked(entry, problem):
+    text = WHOLE.replace('"people.parquet"', f'"people.csv"\n{entry}')
+    with pytest.raises(SpecError, match=problem):
+        spec_file.parsed(text)
+
+
+def test_only_text_files_have_a_dialect():
+    for source in ('file = "people.parquet"', 'url = "postgresql://server/hr"\ntable = "people"'):
+        with pytest.raises(SpecError, match="not a text file"):
+            spec_file.parsed(WHOLE.replace('file = "people.parquet"', f'{source}\ndelimiter = ";"'))
 
 
 def test_axes_are_few():

@@ -6,6 +6,7 @@ Everything here is public: it stands in the description of a release and in its 
 
 import codecs
 from dataclasses import asdict, dataclass
+from functools import cache
 from os import PathLike, fspath
 from typing import Any
 
@@ -71,8 +72,8 @@ class Dialect:
 
     @property
     def zoned(self) -> bool:
-        """Whether dates are written in a format that holds an offset from UTC."""
-        return self.date_format is not None and "%z" in self.date_format.replace("%%", "")
+        """Whether dates are written in a format that holds an offset from UTC, or a zone."""
+        return self.date_format is not None and "%z" in self.date_format.replace("%%", "").lower()
 
     def describe(self) -> tuple[str, ...]:
         """How records and fields are told apart and read, in sentences."""
@@ -116,16 +117,26 @@ def _encoding(name: object) -> str:
     """An encoding that damaged text cannot put out of step: Unicode's own, and those of one byte a character."""
     try:
         found = codecs.lookup(name).name if isinstance(name, str) else ""
-        alone = len(bytes(range(256)).decode(found, "replace")) == 256
-    except (LookupError, UnicodeError):
-        found, alone = "", False
+    except LookupError:
+        found = ""
     plain = "utf-8" if found == "utf-8-sig" else found
-    if alone or plain in UNICODE:
+    if plain in UNICODE or _is_bytewise(plain):
         return plain
     raise SourceError(
         f"encoding={name!r} is not Unicode, nor an encoding with one byte for each character.",
         "pass 'utf-8', 'utf-16', 'latin-1' or 'cp1252', for example, or convert the file to UTF-8.",
     )
+
+
+@cache
+def _is_bytewise(encoding: str) -> bool:
+    """Whether every byte is a character, the same after whatever bytes: also after those that shift other encodings."""
+    shifted = b"".join(bytes([27, first, second]) for first in range(256) for second in range(256))
+    try:
+        alone = [bytes([byte]).decode(encoding, "replace") for byte in range(256)]
+        return shifted.decode(encoding, "replace") == "".join(alone[byte] for byte in shifted)
+    except Exception:  # noqa: BLE001  codecs raise what they like
+        return False
 
 
 def _check_format(text: object) -> None:

@@ -264,11 +264,12 @@ def _dialect(path: str, entries: dict[str, Any]) -> Dialect:
 
 
 def _dialect_entries(path: str, written: Dialect | None) -> dict[str, Any]:
-    """What was said of a text file that its name does not say."""
+    """What was said of a text file that is not so by default, and always what stands between its fields."""
     if written is None:
         return {}
     found, usual = asdict(written), asdict(dialect.of(path))
-    return {name: False if found[name] is None else found[name] for name in found if found[name] != usual[name]}
+    told = {name: value for name, value in found.items() if name == "delimiter" or value != usual[name]}
+    return {name: False if value is None else value for name, value in told.items()}
 
 
 def _axis(entries: dict[str, Any]) -> AxisSpec:

@@ -81,7 +81,7 @@ def _read(text: Expression, axis: DateAxis, dialect: Dialect) -> Expression:
     clock = written.try_cast("timestamp")  # which leaves an offset aside
     if axis.zone is None:
         return clock
-    offset = written.substr(16).re_search("[A-Za-z+-]")
+    offset = written.substr(11).re_search("[A-Za-z+-]")
     moment = written.try_cast(dt.Timestamp(timezone="UTC"))
     return ibis.ifelse(offset, moment, in_zone(ibis.literal(axis.zone), clock))
 
