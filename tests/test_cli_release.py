@@ -336,11 +336,11 @@ def test_a_value_that_breaks_the_engine_is_not_shown(postgres):
     import psycopg  # noqa: PLC0415  with its server
 
     with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute("create schema odd; create table odd.notes (age text)")
-        connection.execute("insert into odd.notes values (%s)", (f"{CANARY}x",))
-        connection.execute("create view odd.people as select cast(age as integer) as age from odd.notes")
+        connection.execute("create schema remarks; create table remarks.notes (age text)")
+        connection.execute("insert into remarks.notes values (%s)", (f"{CANARY}x",))
+        connection.execute("create view remarks.people as select cast(age as integer) as age from remarks.notes")
     dawa("ledger", "create", "hr", "--cap", "2.5")
-    ran = dawa("release", postgres, "--table", "odd.people", *AGES, "--dataset", "hr")
+    ran = dawa("release", postgres, "--table", "remarks.people", *AGES, "--dataset", "hr")
     refused(ran, "The table could not be counted by postgres", SPENT, TAKE_BACK)
     assert CANARY not in ran.err
 

@@ -6,6 +6,7 @@ from typing import cast
 import ibis
 
 from dawa.axis import Axis, DateAxis, EdgeAxis, NumberAxis, OrderedAxis
+from dawa.dialect import Dialect
 from dawa.errors import AxisError, SourceError
 from dawa.sources import labels, numbers, times
 from dawa.sources.placed import Expression, Placed, whole
@@ -46,6 +47,19 @@ def placed(source: Source, axis: Axis) -> Placed:
     ordered = cast("OrderedAxis", axis)
     _check_labels(column, ordered)
     return labels.placed(column, ordered)
+
+
+def read(text: Expression, axis: Axis, dialect: Dialect) -> tuple[Expression, ...]:
+    """What an axis reads text of no declared type as.
+
+    Raises:
+        AxisError: If that cannot tell its cells apart.
+    """
+    if isinstance(axis, (NumberAxis, EdgeAxis)):
+        return numbers.read(text, axis, dialect)
+    if isinstance(axis, DateAxis):
+        return (times.read(text, axis, dialect),)
+    return (labels.read(text, cast("OrderedAxis", axis), dialect),)
 
 
 def unit(source: Source, name: str) -> Unit:

@@ -125,7 +125,7 @@ def expression(
         cell = cell * whole(axis.size) + place.cell
     counted = [place.counted for place in places]
     if unit is None and any(columns.named(source, axis.column, "the axis").text for axis in axes):
-        # Text is read once this way, and not once more for a filter; rows without a cell are left out of the result.
+        # A filter would read text once more; rows without a cell are left out of the result instead.
         kept = source.table.select(cell=ibis.ifelse(ibis.and_(*counted), cell, ibis.null("int64")))
     elif unit is None:
         kept = source.table.filter(counted).select(cell=cell)

@@ -59,7 +59,7 @@ def opened(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: 
             "check that the file is complete, that you may read it, and that its name ends as its format asks.",
         ) from None
     if isinstance(reading, Stream):
-        with streams.opened(reading) as source:
+        with streams.opened(reading, axes) as source:
             yield source
         return
     with engines.embedded() as backend:

@@ -52,7 +52,7 @@ def opened(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Sou
         raise SourceError(
             f"The {type(table).__name__} could not be read as a table ({type(error).__name__}).", EVEN
         ) from None
-    with streams.opened(stream) as source:
+    with streams.opened(stream, axes) as source:
         yield source
 
 

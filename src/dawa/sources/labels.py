@@ -3,6 +3,7 @@
 import ibis
 
 from dawa.axis import OrderedAxis
+from dawa.dialect import Dialect
 from dawa.errors import AxisError
 from dawa.sources.placed import Expression, Placed, whole
 from dawa.sources.tables import Column
@@ -17,26 +18,30 @@ MOST_LABEL = 10**30
 
 def placed(column: Column, axis: OrderedAxis) -> Placed:
     """A column of categories on an axis. A value that is listed counts, whatever else it may mean."""
-    value = _read(column, axis)
-    labels = axis.labels
+    value, labels = _value(column, axis), axis.labels
     if column.text is not None and isinstance(labels[0], bool):
         labels = tuple("true" if label else "false" for label in axis.labels)
     cells = value.cases(*((ibis.literal(label), whole(cell)) for cell, label in enumerate(labels)), else_=whole(0))
     return Placed(value.notnull() & value.isin(labels), cells)
 
 
-def _read(column: Column, axis: OrderedAxis) -> Expression:
+def _value(column: Column, axis: OrderedAxis) -> Expression:
     """The column in the labels' own type; labels in text stand for integers and booleans too."""
-    label, value = axis.labels[0], column.value
-    if isinstance(label, str):
-        return value if column.kind.is_string() else value.cast("string")
-    if column.text is None:
-        return value
-    if isinstance(label, bool):
-        word = value.strip().lower()
+    if column.text is not None:
+        return column.read[0]
+    plain = column.kind.is_string() or not isinstance(axis.labels[0], str)
+    return column.value if plain else column.value.cast("string")
+
+
+def read(text: Expression, axis: OrderedAxis, dialect: Dialect) -> Expression:
+    """Text in the labels' own type; truth values stay words."""
+    if isinstance(axis.labels[0], str):
+        return text
+    if isinstance(axis.labels[0], bool):
+        word = text.strip().lower()
         return ibis.cases((word.isin(YES), ibis.literal("true")), (word.isin(NO), ibis.literal("false")))
     largest = max(abs(int(label)) for label in axis.labels)
     if largest >= MOST_LABEL:
         raise AxisError(f"The axis {axis.column!r} lists a number of more than 30 digits.", "list it as text.")
-    number = value.replace(",", ".") if column.text.decimal == "," else value
+    number = text.replace(",", ".") if dialect.decimal == "," else text
     return number.try_cast("float64" if largest < EXACT else "decimal(38, 6)")

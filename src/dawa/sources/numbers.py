@@ -16,6 +16,7 @@ import numpy as np
 
 from dawa.axis import EdgeAxis, NumberAxis
 from dawa.budget import shown
+from dawa.dialect import Dialect
 from dawa.errors import AxisError
 from dawa.sources.placed import WIDEST, Expression, Placed, between, nearest, one_if, plus, quotient, searched, whole
 from dawa.sources.tables import Column
@@ -37,7 +38,7 @@ def placed(column: Column, axis: NumberAxis | EdgeAxis, engine: str) -> Placed:
     """
     kind, value = column.kind, column.value
     if column.text is not None:
-        return _text(value, axis, column.text.decimal)
+        return _text(axis, *column.read)
     if kind.is_floating():
         return _floats(value, axis, np.dtype(np.float32 if kind.is_float32() else np.float64))
     if kind.is_integer():
@@ -50,24 +51,43 @@ def placed(column: Column, axis: NumberAxis | EdgeAxis, engine: str) -> Placed:
 # --- text -----------------------------------------------------------------------------------------------------------
 
 
-def _text(text: Expression, axis: NumberAxis | EdgeAxis, decimal: str) -> Placed:
-    """Text that may be a number; what is not is missing, by itself."""
-    if decimal == ",":
+def read(text: Expression, axis: NumberAxis | EdgeAxis, dialect: Dialect) -> tuple[Expression, ...]:
+    """Text as numbers: as floats and, where these do not tell the cells apart, as decimals too.
+
+    What is not a number is missing, by itself.
+    """
+    if dialect.decimal == ",":
         text = ibis.ifelse(text.contains("."), ibis.null("string"), text.replace(",", "."))
     number = text.try_cast("float64")
     try:
-        return _floats(number, axis, np.dtype(np.float64))
-    except AxisError:  # floats do not tell the cells apart
-        room = len(str(math.floor(max(abs(axis.start), abs(axis.stop)))))
-        if room + 2 > MOST_DIGITS:
+        _floats(number, axis, np.dtype(np.float64))
+    except AxisError:
+        if _room(axis) + 2 > MOST_DIGITS:
             raise
-    scale = Scale.decimal(MOST_DIGITS, MOST_DIGITS - 1 - room)
-    exact, beyond = text.try_cast(scale.kind), nearest(f"1e{room + 1}", "float64")
-    inner, far = _scaled(exact, axis, scale), (number >= beyond) | (number <= -beyond)
+        return number, text.try_cast(_fine(axis).kind)
+    return (number,)
+
+
+def _room(axis: NumberAxis | EdgeAxis) -> int:
+    """Digits in front of the point."""
+    return len(str(math.floor(max(abs(axis.start), abs(axis.stop)))))
+
+
+def _fine(axis: NumberAxis | EdgeAxis) -> "Scale":
+    """The decimals with the most digits behind the point that reach beyond an axis."""
+    return Scale.decimal(MOST_DIGITS, MOST_DIGITS - 1 - _room(axis))
+
+
+def _text(axis: NumberAxis | EdgeAxis, number: Expression, exact: Expression | None = None) -> Placed:
+    if exact is None:
+        return _floats(number, axis, np.dtype(np.float64))
+    inner = _scaled(exact, axis, _fine(axis))
     if axis.outside == "drop":
         return inner
+    beyond = nearest(f"1e{_room(axis) + 1}", "float64")  # where there are no such decimals any more
+    far = ~number.isnan() & ((number >= beyond) | (number <= -beyond))
     end = ibis.ifelse(number > 0, whole(axis.size - 1), whole(0))
-    present = exact.notnull() | (number.notnull() & ~number.isnan() & far)
+    present = exact.notnull() | (number.notnull() & far)
     return Placed(present, ibis.ifelse(exact.notnull(), inner.cell, end))
 
 

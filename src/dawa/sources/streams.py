@@ -13,15 +13,17 @@ import ibis
 import ibis.expr.datatypes as dt
 import pyarrow as pa
 
+from dawa.axis import Axis
 from dawa.dialect import Dialect
 from dawa.errors import SourceError
+from dawa.sources import columns as reading
 from dawa.sources import engines
 from dawa.sources.delimited import valid
 from dawa.sources.tables import Column, Source
 
 NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 DAY = 86_400 * 10**9
-ROWS = "dawa_rows"
+ROWS, READ = "dawa_rows", "dawa_read"
 EXAMPLE = "2000-01-01"
 """What a query is tried on as text before anything is read."""
 
@@ -108,22 +110,28 @@ def _storage(kind: Kind) -> pa.DataType:
 
 
 @contextmanager
-def opened(stream: Stream) -> Iterator[Source]:
-    """A stream in an embedded DuckDB. Nothing of it is read until counts are fetched."""
+def opened(stream: Stream, axes: tuple[Axis, ...]) -> Iterator[Source]:
+    """A stream in an embedded DuckDB. Nothing of it is read until counts are fetched.
+
+    Text of no declared type is read as what its axis asks for in a view, once for every value.
+    """
     schema = pa.schema([(f"c{place}", _storage(kind)) for place, kind in enumerate(stream.kinds.values())])
     try:
-        table = ibis.table(ibis.Schema.from_pyarrow(schema), name=ROWS)
+        rows = ibis.table(ibis.Schema.from_pyarrow(schema), name=ROWS)
     except Exception as error:  # noqa: BLE001  Ibis' own, about a type that it does not know
         raise SourceError(
             f"A column has a type that cannot be counted ({type(error).__name__}).",
             "convert it to whole numbers, floats, decimals, dates, times or text.",
         ) from None
-    columns = {name: _column(table[f"c{place}"], kind) for place, (name, kind) in enumerate(stream.kinds.items())}
+    view = _read(rows, stream.kinds, {axis.column: axis for axis in axes})
+    table = ibis.table(view.schema(), name=READ)
+    columns = {name: _column(table, place, kind) for place, (name, kind) in enumerate(stream.kinds.items())}
     with engines.embedded() as backend:
 
         def run(expression: Any, rows: Any) -> Any:  # noqa: ANN401  Ibis' and Arrow's
             with backend.con.cursor() as connection:
                 connection.register(ROWS, rows)
+                connection.execute(f"create or replace temp view {READ} as {backend.compile(view)}").fetchall()
                 return connection.sql(backend.compile(expression)).to_arrow_table()
 
         def fetch(expression: Any) -> Any:  # noqa: ANN401
@@ -135,6 +143,16 @@ def opened(stream: Stream) -> Iterator[Source]:
         yield Source(
             table, backend.name, columns.get, stream.names, fetch, check, stream.handling, dict(stream.declared)
         )
+
+
+def _read(rows: Any, kinds: Mapping[str, Kind], axes: Mapping[str, Axis]) -> Any:  # noqa: ANN401  Ibis'
+    """All columns, and beside text of no declared type what its axis reads it as."""
+    found = {name: rows[name] for name in rows.columns}
+    for place, (name, kind) in enumerate(kinds.items()):
+        if isinstance(kind, Text) and name in axes:
+            values = reading.read(rows[f"c{place}"], axes[name], kind.dialect)
+            found |= {f"c{place}_{i}": value for i, value in enumerate(values)}
+    return rows.select(**found) if found else rows
 
 
 class _Once:
@@ -156,9 +174,11 @@ def _example(schema: pa.Schema) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _column(value: Any, kind: Kind) -> Column:  # noqa: ANN401  Ibis'
+def _column(table: Any, place: int, kind: Kind) -> Column:  # noqa: ANN401  Ibis'
+    value = table[f"c{place}"]
     if isinstance(kind, Text):
-        return Column(value, dt.string, text=kind.dialect)
+        read = tuple(table[name] for name in table.columns if name.startswith(f"c{place}_"))
+        return Column(value, dt.string, read=read, text=kind.dialect)
     if isinstance(kind, Ticks):
         return Column(value, dt.date if kind.width == DAY else dt.timestamp, kind.aware, width=kind.width)
     return Column(value, value.type())

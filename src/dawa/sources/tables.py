@@ -30,13 +30,15 @@ class Column:
         kind: Its declared type.
         aware: Whether it holds times with a time zone.
         width: For times that are stored as whole numbers, how many nanoseconds each of these counts.
-        text: For text of no declared type, how values are written in it; the axis says what they are.
+        read: For text of no declared type, what its axis reads it as, one expression or several.
+        text: For such text, how values are written in it.
     """
 
     value: Any
     kind: Any
     aware: bool = False
     width: int | None = None
+    read: tuple[Any, ...] = ()
     text: Dialect | None = None
 
 

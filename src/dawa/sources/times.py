@@ -4,6 +4,7 @@ Every engine clamps to the bounds before it does arithmetic: some know times at 
 in ISO 8601 unless a format is declared; what is written otherwise is missing.
 """
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 
 import ibis
@@ -21,6 +22,8 @@ MOST_RUNS = 4096
 """Engines search among runs of equal cells by comparisons that are written out."""
 MICROSECONDS = 6
 """Digits of a second that borders have."""
+ISO = "____-__-__%"
+"""How dates and times begin in ISO 8601. Without this, 01/05/20 would be in the year 1."""
 COARSE = (0, 3)
 """Digits of a second in types that reach further into past and future than microseconds do."""
 
@@ -54,7 +57,7 @@ def placed(column: Column, axis: DateAxis, engine: str) -> Placed:
     """A column of dates or times on an axis; whether both have a zone was checked before."""
     runs, value = _runs(axis), column.value
     if column.text is not None:
-        value = _read(value, axis, column.text)
+        (value,) = column.read
         line, inside = _times(value, axis, engine)
     elif column.width is not None:
         line, inside = _ticks(value, column.width, axis)
@@ -66,24 +69,27 @@ def placed(column: Column, axis: DateAxis, engine: str) -> Placed:
     return Placed(counted, _cells(line, runs, ticks(axis.stop)))
 
 
-def _read(text: Expression, axis: DateAxis, dialect: Dialect) -> Expression:
+def read(text: Expression, axis: DateAxis, dialect: Dialect) -> Expression:
     """Text as times: as clocks show them, or as moments where the axis has a zone."""
-    plain = text.strip()
     if dialect.date_format is not None:
-        written = ibis.ifelse(plain.re_search("[0-9]"), plain, ibis.null("string"))  # DuckDB knows "infinity"
+        written = _if(text.strip(), lambda plain: plain.re_search("[0-9]"))  # DuckDB knows "infinity"
         form = ibis.literal(dialect.date_format)
         if dialect.zoned:
             return try_strptime_zoned(written, form)
         clock = try_strptime(written, form)
         return clock if axis.zone is None else in_zone(ibis.literal(axis.zone), clock)
-    iso = (plain.substr(4, 1) == "-") & (plain.substr(7, 1) == "-")
-    written = ibis.ifelse(iso, plain, ibis.null("string"))
+    written = ibis.ifelse(text.like(ISO), text, _if(text.strip(), lambda plain: plain.like(ISO)))
     clock = written.try_cast("timestamp")  # which leaves an offset aside
     if axis.zone is None:
         return clock
     offset = written.substr(11).re_search("[A-Za-z+-]")
     moment = written.try_cast(dt.Timestamp(timezone="UTC"))
     return ibis.ifelse(offset, moment, in_zone(ibis.literal(axis.zone), clock))
+
+
+def _if(text: Expression, fits: Callable[[Expression], Expression]) -> Expression:
+    """Text that fits, or a missing value."""
+    return ibis.ifelse(fits(text), text, ibis.null("string"))
 
 
 def _ticks(column: Expression, width: int, axis: DateAxis) -> tuple[Expression, Expression]:
