@@ -10,9 +10,16 @@ NONE = 256
 ONE = np.uint64(1)
 """Indices are unsigned: signed ones would be checked for being negative at every byte."""
 
+THREE, SEVEN, TOP = np.uint64(3), np.uint64(7), np.uint64(56)
+LOW, REST, HIGH = (np.uint64(byte * 0x0101010101010101) for byte in (0x01, 0x7F, 0x80))
+"""The lowest bit of each of the eight bytes of a word, all but the highest, and the highest."""
+CONTROL = np.uint64((0x80 - 14) * 0x0101010101010101)
+"""Added to seven bits, it reaches the eighth unless they are below 14, as line breaks are."""
+EVERY = np.uint64(2**64 - 1)
+
 
 @njit(nogil=True, cache=True)
-def split(data, last, delimiter, quote, escape, mode, skip, most, slot, text, ends):
+def split(data, words, last, delimiter, quote, escape, mode, skip, most, slot, text, ends):
     """Copy the wanted fields of every whole record, and say where the last whole record ends.
 
     A record ends with a line feed, a carriage return, or both. Empty lines are not records. A record with more fields
@@ -21,6 +28,7 @@ def split(data, last, delimiter, quote, escape, mode, skip, most, slot, text, en
 
     Args:
         data: Bytes that begin with a record, unless ``mode`` and ``skip`` say otherwise.
+        words: The same, eight at a time, without what is left over.
         last: Whether nothing follows.
         delimiter: A byte.
         quote: A byte, or ``NONE``.
@@ -39,6 +47,8 @@ def split(data, last, delimiter, quote, escape, mode, skip, most, slot, text, en
     columns, slots = len(slot), len(text)
     special = np.zeros(NONE + 1, np.bool_)
     special[10] = special[13] = special[delimiter] = special[escape] = True
+    between, before = _eightfold(delimiter), _eightfold(escape)
+    full = np.uint64(len(words))
     place = np.zeros(slots, np.uint64)
     size, most = np.uint64(len(data)), np.uint64(most)
     i = np.uint64(0)
@@ -54,12 +64,22 @@ def split(data, last, delimiter, quote, escape, mode, skip, most, slot, text, en
                 i += ONE
                 begin = i
                 continue
-        if mode == QUOTED:
-            while i < size and data[i] != quote and data[i] != escape:
-                i += ONE
-        else:
-            while i < size and not special[data[i]]:
-                i += ONE
+        while mode == QUOTED and i < size and data[i] != quote and data[i] != escape:
+            i += ONE
+        while (
+            mode == PLAIN
+        ):  # up to the next special byte, or the end: eight at a time, of which few need a closer look
+            at = i >> THREE
+            if at < full:
+                found = _marked(words[at], between, before) & (EVERY << ((i & SEVEN) << THREE))
+                while found == 0 and at + ONE < full:
+                    at += ONE
+                    found = _marked(words[at], between, before)
+                lowest = found & (~found + ONE)  # the highest bit of the first byte that is marked
+                i = (at << THREE) + ((((lowest - ONE) & LOW) * LOW) >> TOP) - ONE
+            if i >= size or special[data[i]]:
+                break
+            i += ONE
         if begin < i:
             blank, skip = False, skip or column >= columns
             _copy(data, begin, i, into, text, place)
@@ -106,7 +126,7 @@ def split(data, last, delimiter, quote, escape, mode, skip, most, slot, text, en
     return rows, after, min(i, size), mode
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def _copy(data, begin, end, into, text, place):
     """Append a stretch of bytes to a column's text, if it is wanted."""
     if into >= 0:
@@ -115,3 +135,22 @@ def _copy(data, begin, end, into, text, place):
             text[into, at] = data[j]
             at += ONE
         place[into] = at
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _marked(word, first, second):
+    """The highest bit of every byte that is the first or the second, or below 14 as line breaks are."""
+    low = ~(((word & REST) + CONTROL) | word) & HIGH
+    return low | _zeros(word ^ first) | _zeros(word ^ second)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _zeros(word):
+    """The highest bit of every byte that is 0."""
+    return ~(((word & REST) + REST) | word | REST)
+
+
+@njit(nogil=True, cache=True)
+def _eightfold(byte):
+    """A word of eight such bytes; of line feeds, if there is no such byte."""
+    return LOW * np.uint64(byte if byte < NONE else 10)

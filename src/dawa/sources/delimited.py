@@ -201,9 +201,15 @@ def _stretches(found: Iterable[bytes], dialect: Dialect) -> Iterator[Stretch]:
         data = held + chunk
         after = 0 if skip or not chunk else _lines(data, dialect)
         if not after:
-            rest = np.frombuffer(data, np.uint8)
             _, after, understood, state = records.split(
-                rest, not chunk, *_bytes(dialect), mode, skip, MOST_RECORD, np.full(1, -1, np.int64), *nothing
+                *_eights(np.frombuffer(data, np.uint8)),
+                not chunk,
+                *_bytes(dialect),
+                mode,
+                skip,
+                MOST_RECORD,
+                np.full(1, -1, np.int64),
+                *nothing,
             )
             after = after if chunk else len(data)
         if after:
@@ -228,7 +234,7 @@ def _fields(stretch: Stretch, dialect: Dialect, slot: IntArray) -> pa.RecordBatc
     text, ends = np.empty((wanted, size), np.uint8), np.empty((wanted, size + 2), np.int32)
     ends[:, 0] = 0
     rows, *_ = kernels.records.split(
-        stretch.data,
+        *_eights(stretch.data),
         True,  # noqa: FBT003  kernels take plain arguments
         *_bytes(dialect),
         stretch.mode,
@@ -255,8 +261,13 @@ def _first(data: bytearray, dialect: Dialect) -> int:
     nothing = np.empty((0, 0), np.uint8), np.empty((0, 0), np.int32)
     slot = np.full(len(data) + 1, -1, np.int64)
     text = np.frombuffer(data, np.uint8).copy()
-    rows, after, *_ = kernels.records.split(text, True, *_bytes(dialect), 0, False, len(data), slot, *nothing)  # noqa: FBT003  kernels take plain arguments
+    rows, after, *_ = kernels.records.split(*_eights(text), True, *_bytes(dialect), 0, False, len(data), slot, *nothing)  # noqa: FBT003  kernels take plain arguments
     return int(after) if rows else 0
+
+
+def _eights(data: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
+    """Bytes, and the same eight at a time."""
+    return data, data[: len(data) // 8 * 8].view(np.uint64)
 
 
 def _bytes(dialect: Dialect) -> tuple[int, int, int]:
