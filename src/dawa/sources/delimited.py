@@ -8,6 +8,7 @@ fail, or change how another record is read.
 import codecs
 import csv
 import io
+import re
 import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,6 +35,8 @@ MOST_RECORD = 2**24
 """Bytes of a record; a longer one is left out, so that an open quote cannot fill the memory."""
 MOST_HEADER = 2**20
 """Bytes of a header."""
+LINE = re.compile(rb"[\r\n]")
+"""Where a record may end."""
 REPLACED = "\ufffd"
 """What stands for bytes that are not text in the file's encoding; a value that holds it is missing."""
 
@@ -77,17 +80,19 @@ def header(path: Path, dialect: Dialect) -> Header:
     """
     if dialect.header is not None:
         return Header(dialect.header, 0)
-    data = bytearray()
+    data, seen, mode = bytearray(), 0, kernels.records.START
     for chunk in chunks(path, dialect, 1):
         data += chunk
-        if (10 in chunk or 13 in chunk) and (size := _first(data, dialect)):
-            del data[size:]
+        while line := LINE.search(data, seen):
+            ended, mode = _ends(data[seen : line.end()], dialect, mode)
+            seen = line.end()
+            if ended:
+                del data[seen:]
+                break
+        if line:
             break
         if len(data) > MOST_HEADER:
-            raise SourceError(
-                f"The first line of {path} is too long for a header.",
-                f"it may have {MOST_HEADER:,} bytes; check the quote and the encoding, or pass --header id,age.",
-            )
+            raise _too_long(path)
     text = io.StringIO(data.decode(errors="replace").strip("\r\n"), newline="")
     rows = csv.reader(
         text,
@@ -96,8 +101,18 @@ def header(path: Path, dialect: Dialect) -> Header:
         escapechar=dialect.escape,
         quoting=csv.QUOTE_NONE if dialect.quote is None else csv.QUOTE_MINIMAL,
     )
-    fields = next(rows, [])
+    try:
+        fields = next(rows, [])
+    except csv.Error:
+        raise _too_long(path) from None
     return Header(tuple(name.strip() for name in fields), len(data))
+
+
+def _too_long(path: Path) -> SourceError:
+    return SourceError(
+        f"The first line of {path} is too long for a header.",
+        f"it may have {MOST_HEADER:,} bytes; check the quote and the encoding, or pass --header id,age.",
+    )
 
 
 def batches(paths: Sequence[Path], dialect: Dialect, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -162,9 +177,11 @@ def _unzipped(path: Path, size: int) -> Iterator[bytes]:
             if unzip.eof:
                 unzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
             out = unzip.decompress(rest, BLOCK)
-            rest = unzip.unused_data.lstrip(b"\0") if unzip.eof else unzip.unconsumed_tail
-            if out:
+            yield out
+            while len(out) == BLOCK and not unzip.unconsumed_tail:  # there may be more without more of the file
+                out = unzip.decompress(b"", BLOCK)
                 yield out
+            rest = unzip.unused_data.lstrip(b"\0") if unzip.eof else unzip.unconsumed_tail
     if not unzip.eof:
         raise SourceError(f"{path} ends in the middle of its compressed data.", "check that the file is complete.")
 
@@ -230,12 +247,12 @@ def _lines(data: bytearray, dialect: Dialect) -> int:
 
 def _fields(stretch: Stretch, dialect: Dialect, slot: IntArray) -> pa.RecordBatch:
     """The wanted fields of whole records."""
-    size, wanted = len(stretch.data), int(slot.max()) + 1
+    last, size, wanted = True, len(stretch.data), int(slot.max()) + 1
     text, ends = np.empty((wanted, size), np.uint8), np.empty((wanted, size + 2), np.int32)
     ends[:, 0] = 0
     rows, *_ = kernels.records.split(
         *_eights(stretch.data),
-        True,  # noqa: FBT003  kernels take plain arguments
+        last,
         *_bytes(dialect),
         stretch.mode,
         stretch.skip,
@@ -256,13 +273,14 @@ def _values(rows: int, text: NDArray[np.uint8], ends: NDArray[np.int32], dialect
     return pa.compute.if_else(pa.compute.match_substring(found, REPLACED), pa.scalar(None, pa.string()), found)
 
 
-def _first(data: bytearray, dialect: Dialect) -> int:
-    """How many bytes the first record has; 0 if it goes on."""
+def _ends(line: bytearray, dialect: Dialect, mode: int) -> tuple[bool, int]:
+    """Whether a record ends with a line, and where the next byte stands; empty lines are not records."""
+    last, skip, slot = True, False, np.full(len(line) + 1, -1, np.int64)
     nothing = np.empty((0, 0), np.uint8), np.empty((0, 0), np.int32)
-    slot = np.full(len(data) + 1, -1, np.int64)
-    text = np.frombuffer(data, np.uint8).copy()
-    rows, after, *_ = kernels.records.split(*_eights(text), True, *_bytes(dialect), 0, False, len(data), slot, *nothing)  # noqa: FBT003  kernels take plain arguments
-    return int(after) if rows else 0
+    rows, after, _, state = kernels.records.split(
+        *_eights(np.frombuffer(line, np.uint8)), last, *_bytes(dialect), mode, skip, MOST_RECORD, slot, *nothing
+    )
+    return bool(after and (rows or mode != kernels.records.START)), int(state)
 
 
 def _eights(data: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
