@@ -14,7 +14,7 @@ CANARY = "canary4711"
 # --- text by a slow automaton ---------------------------------------------------------------------------------------
 
 
-def cut(data, dialect):
+def cut(data, dialect):  # noqa: C901, PLR0912  an automaton, one case for each byte
     """Records as lists of byte fields with the raw bytes of each, one byte at a time; empty lines are none.
 
     Returns:

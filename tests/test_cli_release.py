@@ -71,6 +71,7 @@ def test_a_file_becomes_a_folder(people, ending):
     assert found.low <= ROWS <= found.high
 
 
+DAYS = "2013-01-01:2014-01-01"
 GERMAN = "Nr;Alter;Tag;Stufe\n" + "1;30,5;05.01.2013;None\n" * 400 + '2;"41,5";"31.12.2013";hoch\n' * 300
 """As an office has it: semicolons, decimal commas, days first, another encoding."""
 
@@ -79,8 +80,7 @@ GERMAN = "Nr;Alter;Tag;Stufe\n" + "1;30,5;05.01.2013;None\n" * 400 + '2;"41,5";"
     ("flags", "asked", "expected"),
     [
         (("--decimal", ",", "--column", "Alter", "--range", "0:100"), "30:31", 400),
-        (("--date-format", "%d.%m.%Y", "--column", "Tag", "--range", "2013-01-01..2014-01-01"), "2013-01-05..2013-01-06",
-         400),
+        (("--date-format", "%d.%m.%Y", "--column", "Tag", "--range", DAYS), "2013-01-05:2013-01-06", 400),
         (("--column", "Stufe", "--values", "None,hoch"), "None:None", 400),
         (("--header", "a,b,c,d", "--decimal", ",", "--column", "b", "--range", "0:100"), "41:42", 300),
         (("--column", "Alter", "--range", "0:100"), "0:100", 0),

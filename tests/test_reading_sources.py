@@ -4,6 +4,7 @@
 import csv
 import gzip
 import io
+import traceback
 from collections import Counter, deque
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -24,14 +25,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from binning import bisect_right, cell, date_borders, found
-from dawa import Axis, sources
-from dawa.errors import AxisError, SourceError
+from dawa import Axis, ledger, release, sources
+from dawa.errors import AxisError, DawaError, ExhaustedError, SourceError
 from dawa.sources import counting, tables
 from reading import check_neighbours, outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
-LAW = settings(max_examples=25, deadline=None)
+LAW = settings(max_examples=12, deadline=None)
 X = Axis("x", 0, 10)
 MANY = 30_000
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -45,7 +46,7 @@ def raw(kind, values):
     """An array by its stored whole numbers, unchecked; None is missing."""
     width = np.int32 if pa.types.is_date32(kind) else np.int64
     data = np.array([0 if value is None else value for value in values], width)
-    mask = np.packbits([value is not None for value in values], bitorder="little")
+    mask = np.packbits(np.array([value is not None for value in values], bool), bitorder="little")
     return pa.Array.from_buffers(kind, len(values), [pa.py_buffer(mask), pa.py_buffer(data)])
 
 
@@ -53,7 +54,7 @@ def text(kind, values):
     """Text by its bytes, unchecked."""
     wide = pa.types.is_large_string(kind)
     ends = np.cumsum([0, *(len(value or b"") for value in values)]).astype(np.int64 if wide else np.int32)
-    mask = np.packbits([value is not None for value in values], bitorder="little")
+    mask = np.packbits(np.array([value is not None for value in values], bool), bitorder="little")
     buffers = [pa.py_buffer(mask), pa.py_buffer(ends), pa.py_buffer(b"".join(value or b"" for value in values))]
     return pa.Array.from_buffers(kind, len(values), buffers)
 
@@ -82,22 +83,69 @@ def whole(kind):
 
 DEEP = f"{'9' * 8}.{'9' * 30}"
 FLOATS = [np.inf, -np.inf, np.nan, -0.0, 0.0, None, 0.5, 9.99]
-TICKS = [LEAST + 1, LEAST + 2, LEAST + 999, LEAST + 1000, LEAST + 1001, MOST - 1001, MOST - 999, MOST - 1, MOST, -1, 0, None]
-WORDS = [b"A", b"B", None, b"", b"\xff", b"A\xff", b"\xed\xa0\x80", b"A\0", b"z" * 300_000, b'A"\n,', "Ä".encode(), b"A "]
+TICKS = [
+    LEAST + 1,
+    LEAST + 2,
+    LEAST + 999,
+    LEAST + 1000,
+    LEAST + 1001,
+    MOST - 1001,
+    MOST - 999,
+    MOST - 1,
+    MOST,
+    -1,
+    0,
+    None,
+]
+WORDS = [
+    b"A",
+    b"B",
+    None,
+    b"",
+    b"\xff",
+    b"A\xff",
+    b"\xed\xa0\x80",
+    b"A\0",
+    b"z" * 300_000,
+    b'A"\n,',
+    "Ä".encode(),
+    b"A ",
+]
 DAYS = [-(2**31), 1 - 2**31, 2 - 2**31, 2**31 - 2, 2**31 - 1, -1, 0, -720_000, -1_500_000, 2_932_897, 15_706, None]
 NUMBERS = (X, Axis("x", -100, 100, "0.5", "drop"), Axis.edges("x", [0, "0.5", 50]))
 INTEGERS = (X, Axis("x", -100, 100, 5, "drop"), Axis.ordered("x", [0, 5]))
-NAIVE = (Axis.dates("x", "1969-01-01", "2014-01-01", "1 day"), Axis.dates("x", "2013-01-01", "2014-01-01", "1 month", None, "drop"))
-AWARE = (Axis.dates("x", "1969-01-01", "2014-01-01", "1 day", "Europe/Berlin"), Axis.dates("x", "1969-12-31", "1970-01-02", "1 hour", "UTC", "drop"))
+NAIVE = (
+    Axis.dates("x", "1969-12-30", "1970-02-01", "1 day"),
+    Axis.dates("x", "2013-01-01", "2014-01-01", "1 month", None, "drop"),
+)
+AWARE = (
+    Axis.dates("x", "1969-12-30", "1970-02-01", "1 day", "Europe/Berlin"),
+    Axis.dates("x", "1969-12-31", "1970-01-02", "1 hour", "UTC", "drop"),
+)
 LETTERS = (Axis.ordered("x", ["A", "B", "Ä", ""]),)
 
 TYPED = {
-    **{str(kind): (kind, whole(kind), INTEGERS) for kind in (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())},
+    **{
+        str(kind): (kind, whole(kind), INTEGERS)
+        for kind in (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
+    },
     "float32": (pa.float32(), [np.float32(x) for x in (*FLOATS[:5], 3.4e38, 1e-45, -1e-45, 9.999999, 0.1)], NUMBERS),
     "float64": (pa.float64(), [*FLOATS, 1.7e308, -1.7e308, 5e-324, -5e-324, 9.999999999999999], NUMBERS),
-    "decimal(4,2)": (pa.decimal128(4, 2), [Decimal(x) for x in ("-99.50", "99.99", "-99.99", "0.00", "9.99", "-0.01")], NUMBERS),
-    "decimal(38,30)": (pa.decimal128(38, 30), [Decimal(DEEP), Decimal(f"-{DEEP}"), Decimal("0.5"), None], (X, Axis.edges("x", [0, "0.5", 50]))),
-    "decimal(38,0)": (pa.decimal128(38, 0), [Decimal(10**38 - 1), Decimal(1 - 10**38), Decimal(5), Decimal(-1), None], (X, Axis("x", -100, 100, 5, "drop"))),
+    "decimal(4,2)": (
+        pa.decimal128(4, 2),
+        [Decimal(x) for x in ("-99.50", "99.99", "-99.99", "0.00", "9.99", "-0.01")],
+        NUMBERS,
+    ),
+    "decimal(38,30)": (
+        pa.decimal128(38, 30),
+        [Decimal(DEEP), Decimal(f"-{DEEP}"), Decimal("0.5"), None],
+        (X, Axis.edges("x", [0, "0.5", 50])),
+    ),
+    "decimal(38,0)": (
+        pa.decimal128(38, 0),
+        [Decimal(10**38 - 1), Decimal(1 - 10**38), Decimal(5), Decimal(-1), None],
+        (X, Axis("x", -100, 100, 5, "drop")),
+    ),
     **{f"timestamp[{unit}]": (pa.timestamp(unit), TICKS, NAIVE) for unit in WIDTHS},
     **{f"timestamp[{unit}, UTC]": (pa.timestamp(unit, "UTC"), TICKS, AWARE) for unit in WIDTHS},
     "timestamp[us, New York]": (pa.timestamp("us", "America/New_York"), TICKS, AWARE),
@@ -107,7 +155,7 @@ TYPED = {
     "large string": (pa.large_string(), WORDS, LETTERS),
     "dictionary": (pa.dictionary(pa.int16(), pa.string()), WORDS, LETTERS),
     "bool": (pa.bool_(), [True, False, None], (Axis.ordered("x", [False, True]),)),
-}  # fmt: skip
+}
 
 
 def twin(kind, axis, value):
@@ -138,6 +186,8 @@ class _Unwritable(Exception):  # noqa: N818  no error of the library
 
 def parquet(folder, array):
     path = folder / f"{uuid4().hex}.parquet"
+    if pa.types.is_date64(array.type):  # it is written as another type, and what does not fit is cut off
+        raise _Unwritable
     try:
         pa.parquet.write_table(pa.table({"x": array}), path)
     except pa.ArrowInvalid:
@@ -159,6 +209,8 @@ def feather(folder, array):
 
 
 def polars(folder, array):  # noqa: ARG001  one signature for all
+    if pa.types.is_timestamp(array.type) and array.type.unit == "s":  # they become milliseconds, and run over
+        raise _Unwritable
     try:
         return pl.DataFrame({"x": pl.from_arrow(array)})
     except Exception:  # noqa: BLE001  what it cannot hold
@@ -182,37 +234,66 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("name", TYPED)
-@pytest.mark.parametrize("writer", WRITERS)
+USUAL = ("int64", "float64", "decimal(4,2)", "timestamp[ns]", "timestamp[us, UTC]", "date32", "string", "dictionary")
+"""Types that every kind of table has; files and Arrow's own tables are tested with all."""
+PAIRED = [
+    (writer, name) for writer in WRITERS for name in (TYPED if writer in {"Parquet", "Arrow", "pyarrow"} else USUAL)
+]
+
+
+@pytest.mark.parametrize(("writer", "name"), PAIRED)
 def test_typed_columns_are_counted_as_by_hand_at_the_ends_of_their_type(tmp_path, name, writer):
     """Counting by hand looks at one value at a time; what equals it on both tables obeys the law."""
     kind, odd, axes = TYPED[name]
-    base = [value for value in (5, 1, 0) if kind not in {pa.bool_()}] or [True, False]
+    base = [value for value in (5, 1, 0) if kind != pa.bool_()] or [True, False]
     if name in {"string", "large string", "dictionary"}:
         base = [b"A", b"B", b"A"]
     if pa.types.is_decimal(kind):
         base = [Decimal(value) for value in base]
-    wrong = []
-    for axis in axes:
-        for values in (base, *([*base[:2], value, base[-1]] for value in odd)):
-            try:
-                table = WRITERS[writer](tmp_path, built(kind, values))
-            except _Unwritable:
-                continue
-            came, by_hand = outcome(table, axis), counted(kind, axis, values)
-            if came != ("counted", by_hand):
-                wrong.append((axis, values[-2], came, by_hand))
-                break  # one is enough to say so, and a broken source takes long
-    assert not wrong, wrong[0]
+    if not fitting(tmp_path, writer, kind, base[0]):
+        return
+    fits = [value for value in odd if fitting(tmp_path, writer, kind, value)]
+    for axis in axes if name not in USUAL or writer == "Parquet" else axes[:2]:
+        for values in (base, [*base[:2], *fits, base[-1]]):
+            came = outcome(WRITERS[writer](tmp_path, built(kind, values)), axis)
+            if came != ("counted", counted(kind, axis, values)):  # say which of them it is
+                for value in fits:
+                    came = outcome(WRITERS[writer](tmp_path, built(kind, [value])), axis)
+                    assert came == ("counted", counted(kind, axis, [value])), (axis, value)
+            assert came == ("counted", counted(kind, axis, values)), axis
+
+
+def fitting(folder, writer, kind, value):
+    try:
+        WRITERS[writer](folder, built(kind, [value]))
+    except _Unwritable:
+        return False
+    return True
 
 
 # --- many rows before the one ---------------------------------------------------------------------------------------
 
 ADVERSARIAL = [
-    ["5", "line\r\nbreak\n\n"], ["5", 'quote " and "" doubled'], ["5", "a,b;c|d\te"], ["5", "z" * 3_000_000], ["late", "x"],
-    ["1e999", "x"], ["2013-01-01", "x"], ["5"], ["5", "x", ""], ["5", "x", "surplus"], ["0.5", "x"], ["-9" * 400, "x"],
-    ["5\0", "\0"], ["NaN", "NA"], ["", ""], ["'5'", "'"], ["#5", "#"], ["5", "\\"], ["inf", "\ufeff"],
-]  # fmt: skip
+    ["5", "line\r\nbreak\n\n"],
+    ["5", 'quote " and "" doubled'],
+    ["5", "a,b;c|d\te"],
+    ["5", "z" * 3_000_000],
+    ["late", "x"],
+    ["1e999", "x"],
+    ["2013-01-01", "x"],
+    ["5"],
+    ["5", "x", ""],
+    ["5", "x", "surplus"],
+    ["0.5", "x"],
+    ["-9" * 400, "x"],
+    ["5\0", "\0"],
+    ["NaN", "NA"],
+    ["", ""],
+    ["'5'", "'"],
+    ["#5", "#"],
+    ["5", "\\"],
+    ["inf", "\ufeff"],
+]
 
 
 def lines(rows):
@@ -224,7 +305,10 @@ def lines(rows):
 @pytest.fixture(scope="module")
 def plain_rows():
     rng = np.random.default_rng(4711)
-    return [[str(int(x)), "y" * int(size)] for x, size in zip(rng.integers(0, 10, MANY), rng.integers(50, 150, MANY), strict=True)]
+    return [
+        [str(int(x)), "y" * int(size)]
+        for x, size in zip(rng.integers(0, 10, MANY), rng.integers(50, 150, MANY), strict=True)
+    ]
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
@@ -267,7 +351,13 @@ def test_typed_files_with_one_adversarial_record_anywhere(tmp_path, plain_rows, 
     letters = Axis.ordered("note", [notes[0].decode(), notes[1].decode()])
     less = outcome(write_many(tmp_path, form, values, notes, pa.float64()), letters)
     for value, note in ((np.nan, b"\xff\xfe"), (-np.inf, b"z" * 3_000_000), (5e-324, notes[0] + b"\xff")):
-        more = write_many(tmp_path, form, [*values[:place], value, *values[place:]], [*notes[:place], note, *notes[place:]], pa.float64())
+        more = write_many(
+            tmp_path,
+            form,
+            [*values[:place], value, *values[place:]],
+            [*notes[:place], note, *notes[place:]],
+            pa.float64(),
+        )
         check_neighbours(outcome(more, X), fewer)
         check_neighbours(outcome(more, letters), less)
 
@@ -322,28 +412,81 @@ class Disguised:
 
 
 EAST = timezone(timedelta(hours=5, minutes=53, seconds=28))
+RECURSIVE = []
+RECURSIVE.append(RECURSIVE)
 LOOSE = {
-    "None": None, "True": True, "huge": 10**5000, "minus huge": -(10**5000), "sNaN": Decimal("sNaN"), "NaN": Decimal("NaN"),
-    "Infinity": Decimal("Infinity"), "far": Decimal("1e999999"), "Fraction": Fraction(1, 3), "large Fraction": Fraction(10**5000),
-    "object": object(), "bytes": b"5", "bytearray": bytearray(b"5"), "Rude": Rude(), "RudeText": RudeText("5"),
-    "RudeInt": RudeInt(5), "Unhashable": Unhashable("Canary", (), {})(), "Disguised": Disguised(), "float": 0.5,
-    "float32": np.float32(0.7), "float16": np.float16(0.7), "longdouble": np.longdouble("0.7"), "int64": np.int64(5),
-    "uint64": np.uint64(2**64 - 1), "bool_": np.bool_(True), "NA": pd.NA, "NaT": pd.NaT, "nat64": np.datetime64("NaT"),
-    "inf": float("inf"), "nan": float("nan"), "-0.0": -0.0, "denormal": 5e-324, "complex": 1j, "text": "5", "late": "late",
-    "surrogate": "\ud800", "NUL": "5\0", "long": "5" * 100_000, "datetime": datetime(2013, 1, 1), "zone": datetime(2013, 1, 1, tzinfo=UTC),
-    "odd zone": datetime(2013, 1, 1, tzinfo=EAST), "date": date(2013, 1, 1), "year 1": datetime(1, 1, 1), "year 9999": date(9999, 12, 31),
-    "Timestamp": pd.Timestamp("2013-01-01 00:00:00.123456789"), "zoned Timestamp": pd.Timestamp("2013-01-01", tz="Asia/Tokyo"),
-    "datetime64": np.datetime64("2013-01-01T00:00:00.123456789"), "year 12013": np.datetime64("12013-01-01"), "timedelta": timedelta(1),
-    "list": [5], "tuple": (5,), "dict": {5: 5}, "array": np.array([5]), "0-d": np.array(5), "type": int, "generator": (x for x in [5]),
-    "uuid": uuid4(), "recursive": (lambda own: own.append(own) or own)([]),
-}  # fmt: skip
+    "None": None,
+    "True": True,
+    "huge": 10**5000,
+    "minus huge": -(10**5000),
+    "sNaN": Decimal("sNaN"),
+    "NaN": Decimal("NaN"),
+    "Infinity": Decimal("Infinity"),
+    "far": Decimal("1e999999"),
+    "Fraction": Fraction(1, 3),
+    "large Fraction": Fraction(10**5000),
+    "object": object(),
+    "bytes": b"5",
+    "bytearray": bytearray(b"5"),
+    "Rude": Rude(),
+    "RudeText": RudeText("5"),
+    "RudeInt": RudeInt(5),
+    "Unhashable": Unhashable("Canary", (), {})(),
+    "Disguised": Disguised(),
+    "float": 0.5,
+    "float32": np.float32(0.7),
+    "float16": np.float16(0.7),
+    "longdouble": np.longdouble("0.7"),
+    "int64": np.int64(5),
+    "uint64": np.uint64(2**64 - 1),
+    "bool_": np.True_,
+    "NA": pd.NA,
+    "NaT": pd.NaT,
+    "nat64": np.datetime64("NaT"),
+    "inf": float("inf"),
+    "nan": float("nan"),
+    "-0.0": -0.0,
+    "denormal": 5e-324,
+    "complex": 1j,
+    "text": "5",
+    "late": "late",
+    "surrogate": "\ud800",
+    "NUL": "5\0",
+    "long": "5" * 100_000,
+    "datetime": datetime(2013, 1, 1),
+    "zone": datetime(2013, 1, 1, tzinfo=UTC),
+    "odd zone": datetime(2013, 1, 1, tzinfo=EAST),
+    "date": date(2013, 1, 1),
+    "year 1": datetime(1, 1, 1),
+    "year 9999": date(9999, 12, 31),
+    "Timestamp": pd.Timestamp("2013-01-01 00:00:00.123456789"),
+    "zoned Timestamp": pd.Timestamp("2013-01-01", tz="Asia/Tokyo"),
+    "datetime64": np.datetime64("2013-01-01T00:00:00.123456789"),
+    "year 12013": np.datetime64("12013-01-01"),
+    "timedelta": timedelta(1),
+    "list": [5],
+    "tuple": (5,),
+    "dict": {5: 5},
+    "array": np.array([5]),
+    "0-d": np.array(5),
+    "type": int,
+    "generator": (x for x in [5]),
+    "uuid": uuid4(),
+    "recursive": RECURSIVE,
+}
 BASES = {
     "whole numbers": ([5, 1, 7] * 20, (X, Axis("x", 0, 1, "0.1"))),
     "floats": ([np.float32(0.7)] * 40, (Axis("x", 0, 1, "0.1"),)),
     "text": (["A", "B", "5"] * 20, (Axis.ordered("x", ["A", "5"]), Axis.ordered("x", [1, 5]))),
     "truth": ([True, False] * 20, (Axis.ordered("x", [True, False]),)),
-    "times": ([datetime(2013, 1, 1), datetime(2013, 6, 1, 12)] * 20, (Axis.dates("x", "2013-01-01", "2014-01-01", "1 day"), Axis.dates("x", "2013-01-01", "2014-01-01", "1 day", "Europe/Berlin"))),
-}  # fmt: skip
+    "times": (
+        [datetime(2013, 1, 1), datetime(2013, 6, 1, 12)] * 20,
+        (
+            Axis.dates("x", "2013-01-01", "2014-01-01", "1 day"),
+            Axis.dates("x", "2013-01-01", "2014-01-01", "1 day", "Europe/Berlin"),
+        ),
+    ),
+}
 
 
 def as_objects(values):
@@ -368,9 +511,9 @@ HOLDERS = {
 def test_values_without_a_type_are_read_one_by_one(holder, base):
     values, axes = BASES[base]
     table = HOLDERS[holder]
-    few = dict(list(LOOSE.items())[:: 1 if holder == "list" else 3])
+    few = dict(list(LOOSE.items())[:: 1 if holder == "list" else 7])
     wrong = {}
-    for axis in axes:
+    for axis in axes[:1] if holder != "list" else axes[-1:]:
         fewer = outcome(table(values), axis)
         assert fewer[0] == "counted"
         for number, (name, value) in enumerate(few.items()):
@@ -385,8 +528,7 @@ def test_values_without_a_type_are_read_one_by_one(holder, base):
 
 
 def test_all_values_at_once_are_as_many_as_they_are_alone():
-    axes = (X, Axis("x", 0, 1, "0.1"), Axis.ordered("x", ["5", "late"]), Axis.dates("x", "2013-01-01", "2014-01-01"))
-    for axis in axes:
+    for axis in (X, Axis.dates("x", "2013-01-01", "2014-01-01")):
         values = [value for name, value in LOOSE.items() if name != "Unhashable"]
         alone = sum((outcome({"x": [value]}, axis)[1] for value in values), start=Counter())
         assert outcome({"x": values}, axis) == ("counted", alone)
@@ -418,14 +560,26 @@ NUMPY = {
     "big-endian": (np.array([5, 1, 7], ">i4"), [-(2**31), 2**31 - 1], X),
     "big-endian floats": (np.array([5, 1, 7], ">f8"), [np.inf, np.nan, 5e-324], X),
     "bool": (np.array([True, False]), [True], Axis.ordered("x", [True])),
-    "text": (np.array(["A", "B", "A"]), ["z" * 10_000, SURROGATE, "A\0A", "", "A" + SURROGATE], Axis.ordered("x", ["A"])),
+    "text": (
+        np.array(["A", "B", "A"]),
+        ["z" * 10_000, SURROGATE, "A\0A", "", "A" + SURROGATE],
+        Axis.ordered("x", ["A"]),
+    ),
     "big-endian text": (np.array(["A", "B", "A"], ">U1"), ["\U0010ffff", "Ä"], Axis.ordered("x", ["A"])),
     **{
-        f"M8[{unit}]": (np.array(["2013-01-05", "2013-06-01"], f"M8[{unit}]"), [LEAST + 1, LEAST + 2, MOST - 1, MOST, LEAST], Axis.dates("x", "2013-01-01", "2014-01-01"))
-        for unit in ("ns", "us", "ms", "s", "m", "h", "D", "W", "25s", "100ns")
+        f"M8[{unit}]": (
+            np.array(["2013-01-05", "2013-06-01"], f"M8[{unit}]"),
+            [LEAST + 1, LEAST + 2, MOST - 1, MOST, LEAST],
+            Axis.dates("x", "2013-01-01", "2014-01-01"),
+        )
+        for unit in ("ns", "us", "ms", "s", "m", "h", "D", "W", "25s", "3000ns")
     },
-    ">M8[us]": (np.array(["2013-01-05", "2013-06-01"], ">M8[us]"), [LEAST + 1, MOST, LEAST], Axis.dates("x", "2013-01-01", "2014-01-01")),
-}  # fmt: skip
+    ">M8[us]": (
+        np.array(["2013-01-05", "2013-06-01"], ">M8[us]"),
+        [LEAST + 1, MOST, LEAST],
+        Axis.dates("x", "2013-01-01", "2014-01-01"),
+    ),
+}
 
 
 def with_one_more(array, value):
@@ -448,7 +602,7 @@ def test_numpy_arrays(name):
         assert outcome({"x": masked}, axis) == fewer
 
 
-@pytest.mark.parametrize("unit", ["D", "2D", "h", "7h", "m", "s", "10s", "ms", "10us", "us", "1500ns", "100ns", "25ns", "ns"])
+@pytest.mark.parametrize("unit", ["D", "2D", "h", "7h", "m", "s", "10s", "ms", "10us", "us", "1000ns", "4000ns", "ns"])
 def test_numpy_times_of_every_unit_are_in_their_cell(unit):
     axis = Axis.dates("x", "1969-12-01", "1970-03-01", "1 day", None, "drop")
     ticks = np.arange(-400, 900, 7) if unit[-1] in "Dh" else np.arange(-30, 50) * (86_400 * 10**9 // 2 // _width(unit))
@@ -456,6 +610,17 @@ def test_numpy_times_of_every_unit_are_in_their_cell(unit):
     expected = [bisect_right(date_borders(axis), Fraction(int(tick) * _width(unit), 1000)) - 1 for tick in ticks]
     inside = [place for place in expected if 0 <= place < axis.size]
     assert found({"x": values}, axis) == {place: inside.count(place) for place in set(inside)}
+
+
+@pytest.mark.parametrize("unit", ["1500ns", "100ns", "25ns", "M", "Y", "ps"])
+def test_numpy_times_of_odd_units_are_refused(unit):
+    with pytest.raises(SourceError, match="unit"):
+        found({"x": np.array([1], f"M8[{unit}]")}, Axis.dates("x", "1970-01-01", "1970-01-02"))
+
+
+def test_labels_that_a_type_cannot_hold_are_never_met():
+    assert found({"x": np.array([1, 2, 1], np.uint64)}, Axis.ordered("x", [-1, 1])) == {1: 2}
+    assert found({"x": np.array([1], np.uint8)}, Axis.ordered("x", [-1, 256])) == {}
 
 
 def _width(unit):
@@ -467,16 +632,42 @@ PANDAS = {
     "typed": (lambda v: pd.Series(v, dtype="int64"), [5, 1], [LEAST, MOST], X),
     "nullable": (lambda v: pd.Series(v, dtype="Int64"), [5, 1], [LEAST, MOST, pd.NA], X),
     "nullable floats": (lambda v: pd.Series(v, dtype="Float64"), [5.0, 1.0], [np.inf, -np.inf, pd.NA, 5e-324], X),
-    "nullable truth": (lambda v: pd.Series(v, dtype="boolean"), [True, False], [pd.NA, True], Axis.ordered("x", [True])),
-    "UTC": (lambda v: pd.Series(v).astype("datetime64[ns, UTC]"), [pd.Timestamp("2013-01-05", tz="UTC")] * 2, [pd.Timestamp.min.tz_localize("UTC"), pd.Timestamp.max.tz_localize("UTC"), pd.NaT], AWARE[0]),
-    "seconds": (lambda v: pd.Series(np.array(v, "M8[s]")), [datetime(2013, 1, 5)] * 2, [np.datetime64(LEAST + 2, "s"), np.datetime64(MOST - 1, "s"), np.datetime64("NaT")], NAIVE[0]),
+    "nullable truth": (
+        lambda v: pd.Series(v, dtype="boolean"),
+        [True, False],
+        [pd.NA, True],
+        Axis.ordered("x", [True]),
+    ),
+    "UTC": (
+        lambda v: pd.Series(v).astype("datetime64[ns, UTC]"),
+        [pd.Timestamp("2013-01-05", tz="UTC")] * 2,
+        [pd.Timestamp.min.tz_localize("UTC"), pd.Timestamp.max.tz_localize("UTC"), pd.NaT],
+        AWARE[0],
+    ),
+    "seconds": (
+        lambda v: pd.Series(np.array(v, "M8[s]")),
+        [datetime(2013, 1, 5)] * 2,
+        [np.datetime64(LEAST + 2, "s"), np.datetime64(MOST - 1, "s"), np.datetime64("NaT")],
+        NAIVE[0],
+    ),
     "text": (lambda v: pd.Series(v, dtype="str"), ["A", "B"], ["z" * 10_000, None, "A\0"], LETTERS[0]),
-    "python text": (lambda v: pd.Series(v, dtype="string[python]"), ["A", "B"], [SURROGATE, pd.NA, "z" * 10_000], LETTERS[0]),
-    "categorical": (lambda v: pd.Series(pd.Categorical(v)), ["A", "B"], ["new", None, SURROGATE], LETTERS[0]),
+    "python text": (
+        lambda v: pd.Series(v, dtype="string[python]"),
+        ["A", "B"],
+        [SURROGATE, pd.NA, "z" * 10_000],
+        LETTERS[0],
+    ),
+    "categorical": (lambda v: pd.Series(pd.Categorical(v)), ["A", "B"], ["new", None], LETTERS[0]),
+    "categorical python text": (
+        lambda v: pd.Series(pd.array(v, dtype="string[python]")).astype("category"),
+        ["A", "B"],
+        ["new", pd.NA, SURROGATE],
+        LETTERS[0],
+    ),
     "mixed categorical": (lambda v: pd.Series(pd.Categorical(v)), ["A", 5, "B"], [0.5, None, SURROGATE], LETTERS[0]),
     "whole categorical": (lambda v: pd.Series(pd.Categorical(v)), [5, 1, 5], [7, MOST, None], X),
     "Arrow": (lambda v: pd.Series(v, dtype=pd.ArrowDtype(pa.int8())), [5, 1], [-128, 127, None], X),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", PANDAS)
@@ -493,7 +684,11 @@ def test_pandas_columns(name):
 
 FIVE = Axis("x", 0, 5, outside="drop")
 owners = st.sampled_from([None, "a", "b", "7", "07", "NA", "x\ny", "z" * 5000])
-people = st.lists(st.tuples(owners, st.none() | st.integers(-2, 7), st.integers(10**8, 10**9)), max_size=25, unique_by=lambda row: row[2])
+people = st.lists(
+    st.tuples(owners, st.none() | st.integers(-2, 7), st.integers(10**8, 10**9)),
+    max_size=25,
+    unique_by=lambda row: row[2],
+)
 
 
 def kept(table, most):
@@ -511,7 +706,12 @@ def as_text(folder, rows):
 def as_parquet(folder, rows):
     path = folder / "x.parquet"
     kinds = {"owner": pa.string(), "x": pa.int64(), "key": pa.int64()}
-    pa.parquet.write_table(pa.table({name: pa.array([row[place] for row in rows], kind) for place, (name, kind) in enumerate(kinds.items())}), path)
+    pa.parquet.write_table(
+        pa.table(
+            {name: pa.array([row[place] for row in rows], kind) for place, (name, kind) in enumerate(kinds.items())}
+        ),
+        path,
+    )
     return path
 
 
@@ -534,7 +734,22 @@ def test_one_unit_more_changes_at_most_so_many_records(tmp_path, make):
 
 
 def test_units_in_lists_are_told_apart_by_what_they_are():
-    units = [7, "7", 7.0, np.int64(7), True, "07", b"7", Decimal(7), None, float("nan"), object(), Rude(), 10**5000, date(2013, 1, 1)]
+    units = [
+        7,
+        "7",
+        7.0,
+        np.int64(7),
+        True,
+        "07",
+        b"7",
+        Decimal(7),
+        None,
+        float("nan"),
+        object(),
+        Rude(),
+        10**5000,
+        date(2013, 1, 1),
+    ]
     assert found({"owner": units, "x": [1] * len(units)}, X, unit="owner")[1] <= len(units) - 3
     for who in units:
         rows = {"owner": ["a", "b", who, who], "x": [1, 1, 1, 1]}
@@ -563,7 +778,9 @@ def test_names_of_folders_say_nothing(tmp_path):
     assert found(tmp_path / "other", Axis.ordered("x", ["A"])) == {0: 1}
 
 
-@pytest.mark.parametrize("name", ["data[1]", "data*", "data?", "da ta", "data'", "data%20", "{a,b}", "**", "data\\1", "[!a]"])
+@pytest.mark.parametrize(
+    "name", ["data[1]", "data*", "data?", "da ta", "data'", "data%20", "{a,b}", "**", "data\\1", "[!a]"]
+)
 def test_names_that_exist_are_no_patterns(tmp_path, name):
     decoy = tmp_path / "data1"
     write(decoy.with_suffix(".parquet"), x=[9])
@@ -641,32 +858,53 @@ SERVER = {
     "s": ("smallint", ["-32768", "32767"], INTEGERS),
     "r": ("real", ["NaN", "Infinity", "-Infinity", "-0", "1e-45", "3.4e38"], NUMBERS),
     "f": ("double precision", ["NaN", "Infinity", "-Infinity", "-0", "5e-324", "-5e-324", "1.7e308"], NUMBERS),
-    "n": ("numeric", ["NaN", "Infinity", "-Infinity", f"1e{1000}", f"-1e{1000}", "1e-1000", "-1e-16383", "9" * 500], NUMBERS),
+    "n": (
+        "numeric",
+        ["NaN", "Infinity", "-Infinity", f"1e{1000}", f"-1e{1000}", "1e-1000", "-1e-16383", "9" * 500],
+        NUMBERS,
+    ),
     "n42": ("numeric(4,2)", ["NaN", "-99.50", "99.99", "-0.01"], NUMBERS),
-    "n3830": ("numeric(38,30)", ["NaN", "99999999.999999999999999999999999999999", "-99999999.999999999999999999999999999999"], NUMBERS),
+    "n3830": (
+        "numeric(38,30)",
+        ["NaN", "99999999.999999999999999999999999999999", "-99999999.999999999999999999999999999999"],
+        NUMBERS,
+    ),
     "d": ("date", ["infinity", "-infinity", "4713-01-01 BC", "5874897-12-31", "0001-01-01 BC"], NAIVE),
-    "t": ("timestamp", ["infinity", "-infinity", "4713-01-01 BC", "294276-12-31 23:59:59.999999", "0001-01-01 BC"], NAIVE),
+    "t": (
+        "timestamp",
+        ["infinity", "-infinity", "4713-01-01 BC", "294276-12-31 23:59:59.999999", "0001-01-01 BC"],
+        NAIVE,
+    ),
     "z": ("timestamptz", ["infinity", "-infinity", "4713-01-02 BC", "294276-12-31 00:00:00+00"], AWARE),
     "w": ("text", ["z" * 1_000_000, "", "A\nB", "Ä"], LETTERS),
     "b": ("boolean", ["true"], (Axis.ordered("x", [True]),)),
     "v": ("varchar(9)", ["A ", ""], LETTERS),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
 def server(postgres):
     """One table for every type: three usual rows with the number 0, and one for each odd value."""
-    usual = {"date": "2013-01-05", "timestamp": "2013-01-05", "timestamptz": "2013-01-05", "text": "A", "varchar(9)": "A", "boolean": "true"}
+    usual = {
+        "date": "2013-01-05",
+        "timestamp": "2013-01-05",
+        "timestamptz": "2013-01-05",
+        "text": "A",
+        "varchar(9)": "A",
+        "boolean": "true",
+    }
     with psycopg.connect(postgres) as connection:
         connection.execute("drop schema if exists reading cascade")
         connection.execute("create schema reading")
         for name, (kind, odd, _) in SERVER.items():
             connection.execute(f"create table reading.all_{name} (which int, x {kind})")
             rows = [(0, usual.get(kind, "1"))] * 3 + list(enumerate(odd, 1))
-            connection.cursor().executemany(f"insert into reading.all_{name} values (%s, %s)", rows)
+            connection.cursor().executemany(f"insert into reading.all_{name} values (%s, %s)", rows)  # noqa: S608  our own names
             for number in range(len(odd) + 1):
                 condition = f"which in (0, {number})"
-                connection.execute(f"create view reading.{name}_{number} as select x from reading.all_{name} where {condition}")
+                connection.execute(
+                    f"create view reading.{name}_{number} as select x from reading.all_{name} where {condition}"  # noqa: S608  our own names
+                )
     return postgres
 
 
@@ -684,30 +922,51 @@ def test_postgres_units_at_the_ends_of_their_type(postgres):
     with psycopg.connect(postgres) as connection:
         connection.execute("drop table if exists reading_units")
         connection.execute("create table reading_units (who numeric, x int)")
-        connection.execute("insert into reading_units values ('NaN', 1), ('NaN', 1), ('Infinity', 1), (1e1000, 1), (null, 1), (7, 1), (7.0, 1)")
+        connection.execute(
+            "insert into reading_units values"
+            " ('NaN', 1), ('NaN', 1), ('Infinity', 1), (1e1000, 1), (null, 1), (7, 1), (7.0, 1)"
+        )
     assert found(sources.table(postgres, "reading_units"), X, unit="who")[1] in {3, 4}
 
 
 # --- Spark ----------------------------------------------------------------------------------------------------------
 
 CLUSTER = {
-    "i": ("bigint", ["-9223372036854775807L - 1", "9223372036854775807L"], INTEGERS[:2]),
+    "i": ("bigint", ["-9223372036854775807L - 1", "9223372036854775807L"], INTEGERS[:1]),
     "y": ("tinyint", ["-128", "127"], INTEGERS[:1]),
-    "r": ("float", ["'NaN'", "'Infinity'", "'-Infinity'", "-0.0", "1.4e-45"], NUMBERS[:2]),
+    "r": ("float", ["'NaN'", "'Infinity'", "'-Infinity'", "-0.0", "1.4e-45"], NUMBERS[:1]),
     "f": ("double", ["'NaN'", "'Infinity'", "'-Infinity'", "-0.0D", "4.9e-324D", "1.7e308D"], NUMBERS),
-    "n42": ("decimal(4,2)", ["-99.50", "99.99", "-0.01"], NUMBERS),
-    "n3830": ("decimal(38,30)", ["'99999999.999999999999999999999999999999'", "'-99999999.999999999999999999999999999999'"], NUMBERS[::2]),
-    "d": ("date", ["date_from_unix_date(2147483647)", "date_from_unix_date(-2147483647)", "date_from_unix_date(-1500000)"], NAIVE),
+    "n42": ("decimal(4,2)", ["-99.50", "99.99", "-0.01"], NUMBERS[:2]),
+    "n3830": (
+        "decimal(38,30)",
+        ["'99999999.999999999999999999999999999999'", "'-99999999.999999999999999999999999999999'"],
+        NUMBERS[::2],
+    ),
+    "d": (
+        "date",
+        ["date_from_unix_date(2147483647)", "date_from_unix_date(-2147483647)", "date_from_unix_date(-1500000)"],
+        NAIVE,
+    ),
     "z": ("timestamp", ["timestamp_micros(9223372036854775806L)", "timestamp_micros(-9223372036854775806L)"], AWARE),
-    "t": ("timestamp_ntz", ["'294247-01-01 00:00:00'", "'-290307-01-01 00:00:00'", "'9999-12-31 23:59:59.999999'"], NAIVE),
-    "w": ("string", ["repeat('z', 1000000)", "''", "'A\\nB'", "cast(X'41ff' as string)", "cast(X'ff' as string)"], LETTERS),
-}  # fmt: skip
+    "t": (
+        "timestamp_ntz",
+        ["'294247-01-01 00:00:00'", "'-290307-01-01 00:00:00'", "'9999-12-31 23:59:59.999999'"],
+        NAIVE,
+    ),
+    "w": (
+        "string",
+        ["repeat('z', 1000000)", "''", "'A\\nB'", "cast(X'41ff' as string)", "cast(X'ff' as string)"],
+        LETTERS,
+    ),
+}
 
 
 @pytest.mark.parametrize("name", CLUSTER)
 def test_spark_with_the_ends_of_every_type(spark, name):
     kind, odd, axes = CLUSTER[name]
-    usual = {"date": "'2013-01-05'", "timestamp": "'2013-01-05'", "timestamp_ntz": "'2013-01-05'", "string": "'A'"}.get(kind, "1")
+    usual = {"date": "'2013-01-05'", "timestamp": "'2013-01-05'", "timestamp_ntz": "'2013-01-05'", "string": "'A'"}.get(
+        kind, "1"
+    )
 
     def frame(values):
         return spark.sql(" union all ".join(f"select cast({value} as {kind}) as x" for value in values))
@@ -721,6 +980,29 @@ def test_spark_with_the_ends_of_every_type(spark, name):
         assert together[1].total() <= fewer[1].total() + len(odd)
         if together[1].total() > fewer[1].total() and axis.outside == "clip":
             check_neighbours(outcome(frame([odd[0], usual, usual]), axis), fewer)
+
+
+def test_spark_runs_no_job_before_the_reservation(spark, tmp_path):
+    """Every row fails when it is computed: a refusal for lack of budget proves that none was."""
+    book = ledger.opened(tmp_path / "ledger.db")
+    book.create("poor", cap="0.1")
+    book.create("rich", cap=1)
+    frame = spark.sql("select cast(raise_error(concat('canary4711', id)) as int) as x from range(5)")
+    tracker = spark.sparkContext.statusTracker()
+    before = len(tracker.getJobIdsForGroup(None))
+    with pytest.raises(ExhaustedError):
+        release(frame, X, epsilon=1, ledger=book, dataset="poor")
+    assert len(tracker.getJobIdsForGroup(None)) == before
+    with pytest.raises(DawaError) as caught:
+        release(frame, X, epsilon=1, ledger=book, dataset="rich")
+    assert len(tracker.getJobIdsForGroup(None)) > before
+    assert book.account("rich").spent == 1
+    assert "canary4711" not in "".join(traceback.format_exception(caught.value))
+    for axis in (Axis("y", 0, 5), Axis.ordered("x", ["A", "B"]), Axis.dates("x", "2013-01-01", "2014-01-01")):
+        with pytest.raises(DawaError) as caught:
+            release(frame, axis, epsilon=1, ledger=book, dataset="poor")
+        assert "canary4711" not in str(caught.value)
+    assert book.account("poor").spent == 0
 
 
 # --- the tests can fail ---------------------------------------------------------------------------------------------
@@ -742,14 +1024,21 @@ def test_control_a_sniffed_file_breaks_the_law(tmp_path):
 
     plain = b"x,y\n" + b"5,a\n" * MANY
     fewer = sniffed(plain)
-    with pytest.raises(AssertionError):
-        for row in ADVERSARIAL:
-            check_neighbours(sniffed(plain + lines([row])), fewer)
+    broken = [row for row in ADVERSARIAL if not obeyed(sniffed(plain + lines([row])), fewer)]
+    assert broken, "a reader that guesses is caught"
     path.write_bytes(plain)
     mine = outcome(path, X)
     for row in ADVERSARIAL:
         path.write_bytes(plain + lines([row]))
         check_neighbours(outcome(path, X), mine)
+
+
+def obeyed(more, fewer):
+    try:
+        check_neighbours(more, fewer)
+    except AssertionError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("value", [0.5, "late", 10**5000, object()], ids=["float", "text", "huge", "object"])
@@ -765,7 +1054,9 @@ def test_control_types_that_are_made_out_break_the_law(value):
     base = [np.float32(0.7)] * 40
     with pytest.raises(AssertionError):
         check_neighbours(inferred([*base, value]), inferred(base))
-    check_neighbours(outcome({"x": [*base, value]}, Axis("x", 0, 1, "0.1")), outcome({"x": base}, Axis("x", 0, 1, "0.1")))
+    check_neighbours(
+        outcome({"x": [*base, value]}, Axis("x", 0, 1, "0.1")), outcome({"x": base}, Axis("x", 0, 1, "0.1"))
+    )
 
 
 def test_control_the_law_itself():
@@ -774,4 +1065,3 @@ def test_control_the_law_itself():
             check_neighbours(("counted", Counter(more)), ("counted", Counter(fewer)))
     with pytest.raises(AssertionError):
         check_neighbours(("reading", "SourceError", "x"), ("counted", Counter({})))
-

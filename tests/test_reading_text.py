@@ -8,7 +8,6 @@ import io
 import math
 import pkgutil
 import tracemalloc
-import warnings
 import zlib
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -26,7 +25,7 @@ from hypothesis import strategies as st
 from binning import cell, found
 from dawa import Axis, sources
 from dawa.dialect import Dialect
-from dawa.errors import AxisError, DawaError, SourceError
+from dawa.errors import AxisError, SourceError
 from dawa.sources import delimited
 from reading import by_row, check_neighbours, cut, fitted, named, outcome, read
 
@@ -34,13 +33,42 @@ LAW = settings(max_examples=60, deadline=None)
 X = Axis("x", 0, 10)
 BLOCKS = (1, 2, 3, 7, 64, 2**21)
 PIECES = [
-    b'"', b'""', b"'", b"\r", b"\n", b"\r\n", b",", b";", b"|", b"\t", b" ", b"\\", b"\0", codecs.BOM_UTF8, b"\xff",
-    b"\xc3", b"\xa9", b"\xed\xa0\x80", "é".encode(), "日本".encode(), "🎲".encode(), b"a", b"5", b"NA", b"#", b"x" * 70,
-]  # fmt: skip
+    b'"',
+    b'""',
+    b"'",
+    b"\r",
+    b"\n",
+    b"\r\n",
+    b",",
+    b";",
+    b"|",
+    b"\t",
+    b" ",
+    b"\\",
+    b"\0",
+    codecs.BOM_UTF8,
+    b"\xff",
+    b"\xc3",
+    b"\xa9",
+    b"\xed\xa0\x80",
+    "é".encode(),
+    "日本".encode(),
+    "🎲".encode(),
+    b"a",
+    b"5",
+    b"NA",
+    b"#",
+    b"x" * 70,
+]
 DIALECTS = [
-    {}, {"delimiter": ";"}, {"delimiter": "\t", "quote": None}, {"delimiter": "|", "quote": "'"}, {"quote": None},
-    {"delimiter": " "}, {"delimiter": '"', "quote": ","},
-]  # fmt: skip
+    {},
+    {"delimiter": ";"},
+    {"delimiter": "\t", "quote": None},
+    {"delimiter": "|", "quote": "'"},
+    {"quote": None},
+    {"delimiter": " "},
+    {"delimiter": '"', "quote": ","},
+]
 ESCAPED = [{"escape": "\\"}, {"escape": "\\", "quote": None}, {"escape": "|", "quote": "'", "delimiter": ";"}]
 
 nasty = st.lists(st.sampled_from(PIECES), max_size=30).map(b"".join) | st.binary(max_size=40)
@@ -148,16 +176,16 @@ def test_an_open_quote_over_hundreds_of_megabytes_neither_fills_memory_nor_stops
 )
 def test_a_record_more_changes_no_other_one(rows, more, place, end, block):
     """As ``csv.writer`` writes them; fields may hold anything."""
-    dialect, place = named(2), min(place, len(rows))
+    place = min(place, len(rows))
     with patch.object(delimited, "BLOCK", block):
-        kept = [_kept(some, dialect, end) for some in (rows, [*rows[:place], more, *rows[place:]])]
-        alone = _kept([more], dialect, end)
-    first = len(_kept(rows[:place], dialect, end))
+        kept = [_kept(some, end) for some in (rows, [*rows[:place], more, *rows[place:]])]
+        alone = _kept([more], end)
+    first = len(_kept(rows[:place], end))
     assert kept[1] == kept[0][:first] + alone + kept[0][first:]
     assert len(alone) <= 1
 
 
-def _kept(rows, dialect, end):
+def _kept(rows, end):
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator=end, quoting=csv.QUOTE_ALL)  # it leaves other line breaks bare otherwise
     for row in rows:
@@ -248,6 +276,8 @@ def test_marks_at_the_beginning(tmp_path, monkeypatch, block):
     ):
         for declared in {encoding, encoding.partition("-le")[0].partition("-be")[0]}:
             for text, header in (('"x"\n5\n', None), ("5\n", ("x",))):
+                if header and declared == "utf-16":
+                    continue
                 path.write_bytes(mark + text.encode(encoding))
                 assert read(path, Dialect(encoding=declared, header=header), ["x"]) == [("5",)]
     path.write_bytes(codecs.BOM_UTF8)
@@ -285,7 +315,7 @@ def test_an_encoding_that_is_taken_reads_every_byte_by_itself(name):
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-@pytest.mark.parametrize("broken", ["\ud800", "\udc00", "\udc00\ud800", "5\ud83d"])
+@pytest.mark.parametrize("broken", ["\ud800", "\udc00", "\udc00\ud800", "5\ud83d"])  # noqa: PT014  ruff takes them for one
 def test_damaged_characters_do_not_reach_the_next_record(tmp_path, encoding, broken):
     path = tmp_path / "x.csv"
     kept = []
@@ -293,16 +323,17 @@ def test_damaged_characters_do_not_reach_the_next_record(tmp_path, encoding, bro
         text = "x\n" + "".join(f"{row}\n" for row in rows)
         path.write_bytes(text.encode(encoding, "surrogatepass"))
         kept.append(read(path, Dialect(encoding=encoding), ["x"]))
-    assert kept[1] == kept[0][:10] + [(None,)] + kept[0][10:]
+    assert kept[1] == [*kept[0][:10], (None,), *kept[0][10:]]
 
 
-def test_utf16_without_a_mark_and_without_a_header_is_told_before_rows_are_read(tmp_path):
-    """An empty file and one with a record are treated alike."""
-    path, table = tmp_path / "x.csv", lambda: sources.csv(path, encoding="utf-16", header=["x"])
-    path.write_bytes(b"")
-    fewer = outcome(table(), X)
-    path.write_bytes("5\n".encode("utf-16-le"))
-    check_neighbours(outcome(table(), X), fewer)
+def test_utf16_without_a_header_needs_the_order_of_its_bytes(tmp_path):
+    """The first record's first bytes would say it otherwise, and so how all others are read."""
+    with pytest.raises(SourceError, match="order"):
+        sources.csv(tmp_path / "x.csv", encoding="utf-16", header=["x"])
+    path = tmp_path / "x.csv"
+    path.write_bytes("x\n5\n".encode("utf-16-le"))
+    with pytest.raises(SourceError, match="could not be read as text"):
+        found(sources.csv(path, encoding="utf-16"), X)
 
 
 # --- headers --------------------------------------------------------------------------------------------------------
@@ -327,7 +358,7 @@ def test_utf16_without_a_mark_and_without_a_header_is_told_before_rows_are_read(
         (b"x,x\n1,2\n", ("x", "x")),
         (b'"x', ("x",)),
     ],
-)  # fmt: skip
+)
 def test_headers(tmp_path, data, names):
     path = tmp_path / "x.csv"
     path.write_bytes(data)
@@ -406,10 +437,45 @@ def as_float(text):
 
 
 NUMBERS = [
-    "0.1", " 12 ", "1e5", "inf", "-inf", "nan", "NaN", "0x10", "5", "5.", ".5", "-0", "-0.0", "5e-324", "1e-400", "1e400",
-    "-1e400", "0.30000000000000004", "0.29999999999999999", "9.999999999999999", "9.9999999999999999", "--5", "5f", "",
-    "NA", "1e", "٣", "5\0", "1" * 400, "1,5", "late", "\t7\n", "3 4", "+5", "1e99999999999999999999", "-5", "10", "infinity",
-]  # fmt: skip
+    "0.1",
+    " 12 ",
+    "1e5",
+    "inf",
+    "-inf",
+    "nan",
+    "NaN",
+    "0x10",
+    "5",
+    "5.",
+    ".5",
+    "-0",
+    "-0.0",
+    "5e-324",
+    "1e-400",
+    "1e400",
+    "-1e400",
+    "0.30000000000000004",
+    "0.29999999999999999",
+    "9.999999999999999",
+    "9.9999999999999999",
+    "--5",
+    "5f",
+    "",
+    "NA",
+    "1e",
+    "٣",
+    "5\0",
+    "1" * 400,
+    "1,5",
+    "late",
+    "\t7\n",
+    "3 4",
+    "+5",
+    "1e99999999999999999999",
+    "-5",
+    "10",
+    "infinity",
+]
 
 
 @pytest.mark.parametrize(
@@ -430,8 +496,11 @@ def test_a_decimal_comma(tmp_path):
     expected = [1, None, None, 2, 0, None, 1, 0, 5, None, None, 9]
     assert cells(tmp_path, values, X, decimal=",", delimiter=";") == expected
     assert cells(tmp_path, ["1,0", "1", "1.0", "1.000"], Axis.ordered("x", [1, 1000]), decimal=",", delimiter=";") == [
-        0, 0, None, None,
-    ]  # fmt: skip
+        0,
+        0,
+        None,
+        None,
+    ]
 
 
 @pytest.mark.parametrize("outside", ["clip", "drop"])
@@ -467,22 +536,53 @@ BERLIN = Axis.dates("x", "2013-01-01", "2014-01-01", "1 hour", "Europe/Berlin", 
 
 def test_dates_as_in_iso_8601(tmp_path):
     values = {
-        "2013-01-02": 24, "2013-01-02 05:00": 29, "2013-01-02T05:00:00": 29, "2013-01-02T05:59:59.999999": 29,
-        "2013-01-02T05:59:59.999999999": 29, "2013-01-02T05:00:00Z": 29, "2013-01-02 05:00:00+02": 29,
-        "2013-01-02 05:00:00.5-05:30": 29, " 2013-01-02 ": 24, "2012-12-31 23:59:59.999999": None, "2014-01-01": None,
-        "0001-01-01": None, "9999-12-31": None, "02.01.2013": None, "2013/01/02": None, "01/02/2013": None,
-        "20130102": None, "2013-1-2": None, "2013-02-30": None, "2013-13-01": None, "infinity": None, "-infinity": None,
-        "epoch": None, "NaT": None, "": None, "now": None, "today": None, "2013-01-02x": None, "1357102800": None,
-        "2013-01-02 (BC)": None, "2013": None, "2013-01": None,
-    }  # fmt: skip
+        "2013-01-02": 24,
+        "2013-01-02 05:00": 29,
+        "2013-01-02T05:00:00": 29,
+        "2013-01-02T05:59:59.999999": 29,
+        "2013-01-02T05:59:59.999999999": 29,
+        "2013-01-02T05:00:00Z": 29,
+        "2013-01-02 05:00:00+02": 29,
+        "2013-01-02 05:00:00.5-05:30": 29,
+        " 2013-01-02 ": 24,
+        "2012-12-31 23:59:59.999999": None,
+        "2014-01-01": None,
+        "0001-01-01": None,
+        "9999-12-31": None,
+        "02.01.2013": None,
+        "2013/01/02": None,
+        "01/02/2013": None,
+        "20130102": None,
+        "2013-1-2": None,
+        "2013-02-30": None,
+        "2013-13-01": None,
+        "infinity": None,
+        "-infinity": None,
+        "epoch": None,
+        "NaT": None,
+        "": None,
+        "now": None,
+        "today": None,
+        "2013-01-02x": None,
+        "1357102800": None,
+        "2013-01-02 (BC)": None,
+        "2013": None,
+        "2013-01": None,
+    }
     assert dict(zip(values, cells(tmp_path, list(values), HOURS), strict=True)) == values
 
 
 def test_dates_far_outside_are_clipped(tmp_path):
     clip = Axis.dates("x", "2013-01-01", "2014-01-01", "1 day")
-    assert cells(tmp_path, ["0001-01-01", "9999-12-31 23:59:59.999999", "0000-01-01", "9999-12-31 (BC)", "x"], clip) == [
-        0, 364, 0, 0, None,
-    ]  # fmt: skip
+    assert cells(
+        tmp_path, ["0001-01-01", "9999-12-31 23:59:59.999999", "0000-01-01", "9999-12-31 (BC)", "x"], clip
+    ) == [
+        0,
+        364,
+        0,
+        0,
+        None,
+    ]
 
 
 def test_local_times_and_offsets_on_an_axis_with_a_zone(tmp_path):
@@ -514,8 +614,16 @@ def test_local_times_that_clocks_skip_or_show_twice_are_read_as_one_of_two(tmp_p
 
 
 def test_a_declared_format_of_dates(tmp_path):
-    values = {"02.01.2013 05:00": 29, "2013-01-02 05:00": None, "31.02.2013 00:00": None, "": None, "infinity": None,
-              "02.01.2013": None, "2.1.2013 5:00": 29, "31.12.9999 00:00": None}  # fmt: skip
+    values = {
+        "02.01.2013 05:00": 29,
+        "2013-01-02 05:00": None,
+        "31.02.2013 00:00": None,
+        "": None,
+        "infinity": None,
+        "02.01.2013": None,
+        "2.1.2013 5:00": 29,
+        "31.12.9999 00:00": None,
+    }
     found = cells(tmp_path, list(values), HOURS, date_format="%d.%m.%Y %H:%M")
     assert dict(zip(values, found, strict=True)) == values
     assert cells(tmp_path, list(values), BERLIN, date_format="%d.%m.%Y %H:%M") == list(values.values())
@@ -526,16 +634,28 @@ def test_a_declared_format_of_dates(tmp_path):
 @pytest.mark.parametrize(
     ("form", "good", "odd"),
     [
-        ("%Y-%m-%d %Z", "2013-01-02 UTC", ["2013-01-02 Canary/Town", "2013-01-02 ", "9999-12-31 UTC", "0001-01-01 Asia/Tokyo"]),
-        ("%Y-%m-%d %H:%M:%S.%n", "2013-01-02 05:00:00.1", ["9999-12-31 00:00:00.1", "1677-09-21 00:12:43.145224192", "0001-01-01 00:00:00.0"]),
-        ("%Y-%m-%d", "2013-01-02", ["-290000-01-01", "294247-01-10", "5877642-01-01", "9999-12-31", "0000-01-01", "infinity", "epoch"]),
+        (
+            "%Y-%m-%d %Z",
+            "2013-01-02 UTC",
+            ["2013-01-02 Canary/Town", "2013-01-02 ", "9999-12-31 UTC", "0001-01-01 Asia/Tokyo"],
+        ),
+        (
+            "%Y-%m-%d %H:%M:%S.%n",
+            "2013-01-02 05:00:00.1",
+            ["9999-12-31 00:00:00.1", "1677-09-21 00:12:43.145224192", "0001-01-01 00:00:00.0"],
+        ),
+        (
+            "%Y-%m-%d",
+            "2013-01-02",
+            ["-290000-01-01", "294247-01-10", "5877642-01-01", "9999-12-31", "0000-01-01", "infinity", "epoch"],
+        ),
         ("%Y-%m-%d %z", "2013-01-02 +02", ["2013-01-02 +99:99", "9999-12-31 -23", "0001-01-01 +23", "2013-01-02 +"]),
         ("%Y-%j", "2013-002", ["2013-999", "0000-000"]),
         ("%G-%V-%u", "2013-01-1", ["2013-99-9"]),
         ("%p %I %d.%m.%y", "AM 5 02.01.13", ["XM 5 02.01.13", "AM 13 02.01.13"]),
         ("%d%%%m%%%Y", "02%01%2013", ["02%01", "%%%"]),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("zone", [None, "Europe/Berlin", "America/St_Johns"])
 def test_no_date_in_any_format_stops_the_run(tmp_path, form, good, odd, zone):
     axis = Axis.dates("x", "2013-01-01", "2014-01-01", "1 hour", zone)

@@ -67,6 +67,11 @@ class Dialect:
             object.__setattr__(self, name, _listed(getattr(self, name), name))
         if len(self.missing) > MOST_MISSING:
             raise SourceError(f"missing= lists more than {MOST_MISSING} words.", "list fewer.")
+        if self.header is not None and self.encoding == "utf-16":
+            raise SourceError(
+                "Without a header line, the first record would say in which order the bytes of UTF-16 are.",
+                "pass encoding='utf-16-le', or 'utf-16-be'.",
+            )
         if self.header is not None and (not self.header or len(set(self.header)) < len(self.header)):
             raise SourceError("header= does not name every column once.", "pass one name for each field of a record.")
 

@@ -6,7 +6,7 @@ from typing import cast
 import ibis
 
 from dawa.axis import Axis, DateAxis, EdgeAxis, NumberAxis, OrderedAxis
-from dawa.dialect import Dialect
+from dawa.dialect import MISSING, Dialect
 from dawa.errors import AxisError, SourceError
 from dawa.sources import labels, numbers, times
 from dawa.sources.placed import Expression, Placed, whole
@@ -55,11 +55,13 @@ def read(text: Expression, axis: Axis, dialect: Dialect) -> tuple[Expression, ..
     Raises:
         AxisError: If that cannot tell its cells apart.
     """
-    if isinstance(axis, (NumberAxis, EdgeAxis)):
-        return numbers.read(text, axis, dialect)
+    if isinstance(axis, OrderedAxis):
+        return (labels.read(text, axis, dialect),)  # what it lists is never missing
+    if not set(dialect.missing) <= set(MISSING):  # those are not read as numbers or dates anyway
+        text = ibis.ifelse(text.isin(dialect.missing), ibis.null("string"), text)
     if isinstance(axis, DateAxis):
         return (times.read(text, axis, dialect),)
-    return (labels.read(text, cast("OrderedAxis", axis), dialect),)
+    return numbers.read(text, cast("NumberAxis | EdgeAxis", axis), dialect)
 
 
 def unit(source: Source, name: str) -> Unit:

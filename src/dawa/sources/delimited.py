@@ -26,6 +26,7 @@ from dawa import kernels
 from dawa.arrays import IntArray
 from dawa.dialect import Dialect
 from dawa.errors import AxisError, SourceError
+from dawa.sources.values import TEXT
 
 BLOCK = 2**21
 """Bytes that are cut at once."""
@@ -148,11 +149,12 @@ def chunks(path: Path, dialect: Dialect, size: int) -> Iterator[bytes]:
 
 def valid(values: pa.Array) -> pa.Array:
     """What claims to be text, as text in UTF-8; a value that is not is missing, by itself."""
-    plain = values.cast(pa.binary())
+    plain = values.cast(pa.large_binary())
+    plain.validate(full=True)  # a damaged file may say that values lie where there are none
     try:
-        return plain.cast(pa.string())  # all at once, where all are
+        return plain.cast(TEXT)  # all at once, where all are
     except pa.ArrowInvalid:
-        return pa.array([_decoded(value) for value in plain.to_pylist()], pa.string())
+        return pa.array([_decoded(value) for value in plain.to_pylist()], TEXT)
 
 
 def _decoded(value: bytes | None) -> str | None:
@@ -270,7 +272,7 @@ def _values(rows: int, text: NDArray[np.uint8], ends: NDArray[np.int32], dialect
     found = valid(pa.Array.from_buffers(pa.binary(), rows, [None, pa.py_buffer(ends), pa.py_buffer(text)]))
     if dialect.encoding == "utf-8":
         return found
-    return pa.compute.if_else(pa.compute.match_substring(found, REPLACED), pa.scalar(None, pa.string()), found)
+    return pa.compute.if_else(pa.compute.match_substring(found, REPLACED), pa.scalar(None, TEXT), found)
 
 
 def _ends(line: bytearray, dialect: Dialect, mode: int) -> tuple[bool, int]:

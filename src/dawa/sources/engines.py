@@ -5,6 +5,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import ibis
@@ -24,14 +25,14 @@ def opened(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Sou
     if not isinstance(table, ibis.Table):
         raise SourceError(f"A {type(table).__name__} of Ibis is not a table.", "pass a table expression.")
     if isinstance(table.op(), ops.InMemoryTable):
-        from dawa.sources import frames  # noqa: PLC0415  imports this module
+        from dawa.sources import streams  # noqa: PLC0415  imports this module
 
-        with frames.opened(table.op().data.to_pyarrow(table.schema()), axes, unit) as found:
+        with streams.opened(streams.in_memory(table, [*(axis.column for axis in axes), unit]), axes) as found:
             yield found
         return
     if not table.op().find((ops.DatabaseTable, ops.SQLQueryResult, ops.UnboundTable)):
-        with embedded() as backend:  # it holds all its rows itself
-            yield source(backend, table)
+        with embedded() as backend:  # it holds all its rows itself, and checking would convert them
+            yield replace(source(backend, table), check=backend.compile)
         return
     try:
         backend = table.get_backend()

@@ -22,6 +22,10 @@ from dawa.sources.tables import Source, TextFile
 ENDINGS = {"Parquet": (".parquet", ".pq"), "Arrow": (".arrow", ".feather", ".ipc"), "text": dialect.ENDINGS}
 
 
+MAGIC = b"PAR1"
+"""How a Parquet file begins and ends."""
+
+
 @dataclass(frozen=True)
 class Parquet:
     """Parquet files that DuckDB reads by itself.
@@ -142,9 +146,24 @@ def _typed(paths: list[Path], form: str, columns: list[str]) -> Stream | Parquet
 
 def _schema(path: Path, form: str) -> pa.Schema:
     if form == "Parquet":
-        return pa.parquet.read_schema(path)
+        return _metadata(path).schema.to_arrow_schema()
     with pa.OSFile(str(path)) as file:
         return pa.ipc.open_file(file).schema
+
+
+def _metadata(path: Path) -> Any:  # noqa: ANN401  Arrow is untyped
+    """What a Parquet file says of itself, without what Arrow noted beside it: Arrow would check text by those notes."""
+    with path.open("rb") as file:
+        file.seek(0, 2)
+        size = file.tell()
+        file.seek(max(size - 8, 0))
+        end = file.read(8)
+        length = int.from_bytes(end[:4], "little")
+        if len(end) < 8 or end[4:] != MAGIC or length + 8 > size:
+            return pa.parquet.read_metadata(path)  # which says what is wrong with it
+        file.seek(size - 8 - length)
+        footer = file.read(length).replace(b"ARROW:schema", b"other:schema")
+    return pa.parquet.read_metadata(pa.BufferReader(MAGIC + footer + end))
 
 
 def _type(schema: pa.Schema, path: Path, column: str) -> pa.DataType:
@@ -175,7 +194,7 @@ def _signed(kind: pa.DataType) -> bool:
 def _plain(schema: pa.Schema, columns: list[str]) -> bool:
     """Whether DuckDB reads all wanted columns without a way to fail.
 
-    It checks text, and converts milliseconds to microseconds; of two names that differ in case only it makes others.
+    It checks text, and converts other times to microseconds; of two names that differ in case only it makes others.
     """
     folded = [name.casefold() for name in schema.names]
     kinds = [schema.field(column).type for column in columns]
@@ -186,7 +205,7 @@ def _plain(schema: pa.Schema, columns: list[str]) -> bool:
         or pa.types.is_decimal128(kind)
         or pa.types.is_boolean(kind)
         or pa.types.is_date32(kind)
-        or kind in (pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.timestamp("ns"))
+        or kind in (pa.timestamp("us"), pa.timestamp("us", "UTC"))
         for kind in kinds
     )
 
@@ -213,7 +232,7 @@ def _batches(paths: Sequence[Path], form: str, kinds: Mapping[str, Kind]) -> Ite
 
 def _parts(path: Path, form: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
     if form == "Parquet":
-        with pa.parquet.ParquetFile(path) as file:
+        with pa.parquet.ParquetFile(path, metadata=_metadata(path)) as file:
             yield from file.iter_batches(columns=columns)
         return
     with pa.OSFile(str(path)) as file:

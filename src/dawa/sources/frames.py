@@ -4,9 +4,11 @@ A column with a declared type has that type, whatever it holds. One without, a l
 value by value (``values.py``), and the axis says what the text is read as.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -122,11 +124,17 @@ def _values(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
     if isinstance(column, (pa.Array, pa.ChunkedArray)):
         return _arrow(column)
     if library == "polars" and hasattr(column, "to_arrow"):
-        return _arrow(column.to_arrow())
+        kind = streams.declared(column.clear().to_arrow().type)
+        part = lambda first, last: streams.plain(column.slice(first, last - first).to_arrow(), kind)  # noqa: E731
+        return Values(kind, len(column), part)
     if library == "pandas" and hasattr(column, "dtype"):
         return _pandas(column, owner=owner)
-    if isinstance(column, np.ndarray) or (not isinstance(column, Sequence) and hasattr(column, "__array__")):
-        return _numpy(column if isinstance(column, np.ndarray) else np.asarray(column), owner=owner)
+    if isinstance(column, np.ndarray):
+        return _numpy(column, owner=owner)
+    if hasattr(column, "__array__") and isinstance(getattr(column, "dtype", None), np.dtype):
+        made = cache(lambda: np.asarray(column))
+        kind = _numpy(np.empty((0,) * getattr(column, "ndim", 1), column.dtype), owner=owner).kind
+        return Values(kind, len(column), lambda first, last: _numpy(made(), owner=owner).part(first, last))
     if isinstance(column, Sequence) and not isinstance(column, (str, bytes, bytearray, memoryview)):
         return _loose(len(column), lambda first, last: list(islice(column, first, last)), owner=owner)
     raise SourceError(f"A column is a {type(column).__name__}, not a list of values.", EVEN)
@@ -144,19 +152,29 @@ def _loose(size: int, part: Callable[[int, int], Sequence[Any]], *, owner: bool)
 
 
 def _pandas(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
-    """A pandas series; a categorical one is what its categories are declared to be."""
+    """A pandas series, index or array; a categorical one is what its categories are declared to be."""
     if getattr(column, "ndim", 1) != 1:
         raise SourceError("A column is not a list of values.", EVEN)
-    series = column.to_series() if not hasattr(column, "iloc") else column
+    series = column if hasattr(column, "iloc") else sys.modules["pandas"].Series(column)
     kind = getattr(getattr(series.dtype, "categories", None), "dtype", series.dtype)
     if str(kind) == "object":
         return _loose(len(series), lambda first, last: series.iloc[first:last].tolist(), owner=owner)
+    if str(kind) == "str" or str(kind).startswith("string"):
+        return Values(values.TEXT, len(series), lambda first, last: _written(series.iloc[first:last]))
     declared = streams.declared(pa.Array.from_pandas(series.iloc[:0]).type)
     return Values(
         declared,
         len(series),
         lambda first, last: streams.plain(pa.Array.from_pandas(series.iloc[first:last]), declared),
     )
+
+
+def _written(series: Any) -> pa.Array:  # noqa: ANN401
+    """Text of pandas' all at once or, where that fails, value by value."""
+    try:
+        return streams.plain(pa.Array.from_pandas(series), values.TEXT)
+    except Exception:  # noqa: BLE001  a value that cannot be written as UTF-8, for one
+        return values.texts(series.tolist())
 
 
 def _numpy(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
@@ -172,25 +190,29 @@ def _numpy(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
     if kind.kind == "M":
         return _numpy_times(array, mask)
 
-    def part(first: int, last: int) -> pa.Array:
-        some = array[first:last]
-        native = some.astype(kind.newbyteorder("=")) if not kind.isnative else some
-        return streams.plain(pa.array(native, mask=None if mask is None else mask[first:last]), declared)
+    if kind.kind == "U":
+        there = array if mask is None else np.where(mask, np.array(None, object), array)
+        return Values(values.TEXT, len(array), lambda first, last: values.texts(there[first:last].tolist()))
+    declared = streams.declared(pa.array(np.empty(0, kind.newbyteorder("="))).type)
 
-    declared = streams.declared(pa.array(array[:0].astype(kind.newbyteorder("="))).type)
+    def part(first: int, last: int) -> pa.Array:
+        some = array[first:last].astype(kind.newbyteorder("="), copy=False)
+        return streams.plain(pa.array(some, mask=None if mask is None else mask[first:last]), declared)
+
     return Values(declared, len(array), part)
 
 
 def _numpy_times(array: Any, mask: Any) -> Values:  # noqa: ANN401
     unit, number = np.datetime_data(array.dtype)
-    if unit not in WIDTHS:
+    width = WIDTHS.get(unit, 0) * number
+    if width != 1 and (width == 0 or width % 1000):
         raise SourceError(
-            f"A column counts times in numpy's unit {unit!r}.", "convert it: values.astype('datetime64[s]')."
+            f"A column counts times in numpy's unit {number}{unit}.", "convert it: values.astype('datetime64[us]')."
         )
-    gone = np.isnat(array) if mask is None else np.isnat(array) | mask
-    ticks = array.astype(array.dtype.newbyteorder("=")).view(np.int64)
-    return Values(
-        Ticks(WIDTHS[unit] * number),
-        len(array),
-        lambda first, last: pa.array(ticks[first:last], pa.int64(), mask=gone[first:last]),
-    )
+
+    def part(first: int, last: int) -> pa.Array:
+        some = array[first:last].astype(array.dtype.newbyteorder("="), copy=False)
+        gone = np.isnat(some) if mask is None else np.isnat(some) | mask[first:last]
+        return pa.array(some.view(np.int64), pa.int64(), mask=gone)
+
+    return Values(Ticks(width), len(array), part)

@@ -1,11 +1,13 @@
 """Columns of categories, on an ordered axis."""
 
+from typing import Any
+
 import ibis
 
 from dawa.axis import OrderedAxis
 from dawa.dialect import Dialect
 from dawa.errors import AxisError
-from dawa.sources.placed import Expression, Placed, whole
+from dawa.sources.placed import Expression, Placed, pointed, whole
 from dawa.sources.tables import Column
 
 YES, NO = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
@@ -21,8 +23,17 @@ def placed(column: Column, axis: OrderedAxis) -> Placed:
     value, labels = _value(column, axis), axis.labels
     if column.text is not None and isinstance(labels[0], bool):
         labels = tuple("true" if label else "false" for label in axis.labels)
-    cells = value.cases(*((ibis.literal(label), whole(cell)) for cell, label in enumerate(labels)), else_=whole(0))
-    return Placed(value.notnull() & value.isin(labels), cells)
+    pairs = [(label, cell) for cell, label in enumerate(labels) if _fits(label, value.type())]
+    if not pairs:
+        return Placed(ibis.literal(value=False), whole(0))
+    cells = value.cases(*((ibis.literal(label), whole(cell)) for label, cell in pairs), else_=whole(0))
+    return Placed(value.notnull() & value.isin([label for label, _ in pairs]), cells)
+
+
+def _fits(label: object, kind: Any) -> bool:  # noqa: ANN401  Ibis is untyped
+    """Whether a column of a type can hold a label at all."""
+    whole_numbers = isinstance(label, int) and kind.is_integer()
+    return not whole_numbers or bool(kind.bounds.lower <= label <= kind.bounds.upper)
 
 
 def _value(column: Column, axis: OrderedAxis) -> Expression:
@@ -43,5 +54,4 @@ def read(text: Expression, axis: OrderedAxis, dialect: Dialect) -> Expression:
     largest = max(abs(int(label)) for label in axis.labels)
     if largest >= MOST_LABEL:
         raise AxisError(f"The axis {axis.column!r} lists a number of more than 30 digits.", "list it as text.")
-    number = text.replace(",", ".") if dialect.decimal == "," else text
-    return number.try_cast("float64" if largest < EXACT else "decimal(38, 6)")
+    return pointed(text, dialect).try_cast("float64" if largest < EXACT else "decimal(38, 6)")

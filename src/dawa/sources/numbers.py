@@ -18,7 +18,19 @@ from dawa.axis import EdgeAxis, NumberAxis
 from dawa.budget import shown
 from dawa.dialect import Dialect
 from dawa.errors import AxisError
-from dawa.sources.placed import WIDEST, Expression, Placed, between, nearest, one_if, plus, quotient, searched, whole
+from dawa.sources.placed import (
+    WIDEST,
+    Expression,
+    Placed,
+    between,
+    nearest,
+    one_if,
+    plus,
+    pointed,
+    quotient,
+    searched,
+    whole,
+)
 from dawa.sources.tables import Column
 
 MOST_DIGITS = 38
@@ -56,15 +68,12 @@ def read(text: Expression, axis: NumberAxis | EdgeAxis, dialect: Dialect) -> tup
 
     What is not a number is missing, by itself.
     """
-    if dialect.decimal == ",":
-        text = ibis.ifelse(text.contains("."), ibis.null("string"), text.replace(",", "."))
-    number = text.try_cast("float64")
+    plain = pointed(text, dialect)
+    number = plain.try_cast("float64")
     try:
         _floats(number, axis, np.dtype(np.float64))
     except AxisError:
-        if _room(axis) + 2 > MOST_DIGITS:
-            raise
-        return number, text.try_cast(_fine(axis).kind)
+        return number, plain.try_cast(_fine(axis).kind)
     return (number,)
 
 
@@ -74,8 +83,15 @@ def _room(axis: NumberAxis | EdgeAxis) -> int:
 
 
 def _fine(axis: NumberAxis | EdgeAxis) -> "Scale":
-    """The decimals with the most digits behind the point that reach beyond an axis."""
-    return Scale.decimal(MOST_DIGITS, MOST_DIGITS - 1 - _room(axis))
+    """The decimals with the most digits behind the point that reach beyond an axis, and can be multiplied."""
+    factor = len(str(axis.whole_numbers[2])) if isinstance(axis, NumberAxis) else 0
+    digits = MOST_DIGITS - 1 - _room(axis) - 2 * factor
+    if digits < 0:
+        raise AxisError(
+            f"The axis {axis.column!r} goes beyond what numbers in text are read as, which is {MOST_DIGITS} digits.",
+            "narrow its bounds, or make the step a rounder number.",
+        )
+    return Scale.decimal(MOST_DIGITS, digits)
 
 
 def _text(axis: NumberAxis | EdgeAxis, number: Expression, exact: Expression | None = None) -> Placed:

@@ -10,6 +10,8 @@ from typing import Any
 
 import ibis
 
+from dawa.dialect import Dialect
+
 WIDEST = 2**63 - 1
 """The largest whole number that every engine adds without overflow."""
 
@@ -73,6 +75,13 @@ def quotient(numerator: Expression, denominator: int, most: int) -> Expression:
     found = ibis.least(found, whole(most // denominator))  # lest the product overflow
     rest = numerator - found * whole(denominator)
     return found + one_if(rest >= whole(denominator)) - one_if(rest < whole(0))
+
+
+def pointed(text: Expression, dialect: Dialect) -> Expression:
+    """A number in text with a decimal point, whatever the mark is; text with another mark is missing."""
+    if dialect.decimal == ".":
+        return text
+    return ibis.ifelse(text.contains("."), ibis.null("string"), text.replace(dialect.decimal, "."))
 
 
 def searched(at_least: Callable[[int], Expression], leaves: Sequence[Expression]) -> Expression:

@@ -20,6 +20,7 @@ from dawa.sources import columns as reading
 from dawa.sources import engines
 from dawa.sources.delimited import valid
 from dawa.sources.tables import Column, Source
+from dawa.sources.values import TEXT
 
 NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 DAY = 86_400 * 10**9
@@ -75,6 +76,20 @@ class Stream:
     declared: Mapping[str, Any] = field(default_factory=dict)
 
 
+def in_memory(table: Any, columns: Sequence[str | None]) -> Stream:  # noqa: ANN401  Ibis'
+    """A table that Ibis holds in memory, by the types that it declares."""
+    schema = table.schema().to_pyarrow()
+    wanted = [name for name in dict.fromkeys(columns) if name is not None and name in schema.names]
+    kinds = {name: declared(schema.field(name).type) for name in wanted}
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for batch in table.op().data.to_pyarrow(table.schema()).to_batches():
+            arrays = [plain(batch.column(name), kind) for name, kind in kinds.items()]
+            yield pa.RecordBatch.from_arrays(arrays, [str(place) for place in range(len(arrays))])
+
+    return Stream(kinds, tuple(schema.names), batches)
+
+
 def declared(kind: pa.DataType) -> Kind:
     """What a column of a type is handed over as."""
     if pa.types.is_dictionary(kind):
@@ -86,27 +101,30 @@ def declared(kind: pa.DataType) -> Kind:
     if pa.types.is_date64(kind):
         return Ticks(NANOSECONDS["ms"])
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return pa.string()
+        return TEXT
     return kind
 
 
 def plain(values: pa.Array | pa.ChunkedArray, kind: Kind) -> pa.Array:
     """A column as it is handed over. This looks at its type and not at its values, or at each value by itself."""
-    array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+    found = [_plain(chunk, kind) for chunk in chunks]
+    return pa.concat_arrays(found) if found else pa.array([], _storage(kind))
+
+
+def _plain(array: pa.Array, kind: Kind) -> pa.Array:
     if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+        return _plain(array.dictionary, kind).take(array.indices)
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), _storage(kind))
     if isinstance(kind, Ticks) and not pa.types.is_integer(array.type):
         return array.view(pa.int32() if pa.types.is_date32(array.type) else pa.int64()).cast(pa.int64())
-    if kind == pa.string():
-        return valid(array)
-    return array.cast(_storage(kind))
+    return valid(array) if kind == TEXT else array.cast(_storage(kind))
 
 
 def _storage(kind: Kind) -> pa.DataType:
     """How DuckDB is handed a column of a kind."""
-    return pa.string() if isinstance(kind, Text) else pa.int64() if isinstance(kind, Ticks) else kind
+    return TEXT if isinstance(kind, Text) else pa.int64() if isinstance(kind, Ticks) else kind
 
 
 @contextmanager
@@ -169,7 +187,7 @@ class _Once:
 
 def _example(schema: pa.Schema) -> pa.Table:
     """One row that is nobody's, so that what cannot run is refused before anything is paid."""
-    values: Sequence[Any] = [EXAMPLE if pa.types.is_string(kind) else None for kind in schema.types]
+    values: Sequence[Any] = [EXAMPLE if kind == TEXT else None for kind in schema.types]
     arrays = [pa.array([value], kind) for value, kind in zip(values, schema.types, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
 

@@ -16,6 +16,8 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
+TEXT = pa.large_string()
+"""Text without a limit to how much of it there is."""
 MOST_BITS = 1023
 """A whole number beyond is larger than every float, and so lies outside of every axis."""
 
@@ -78,7 +80,7 @@ def identity(value: Any) -> str | None:  # noqa: ANN401  likewise
 
 
 def _each(rule: Callable[[Any], str | None], values: Sequence[Any]) -> pa.Array:
-    return pa.array([_safely(rule, value) for value in values], pa.string())
+    return pa.array([_safely(rule, value) for value in values], TEXT)
 
 
 def _safely(rule: Callable[[Any], str | None], value: Any) -> str | None:  # noqa: ANN401
@@ -92,14 +94,9 @@ def _safely(rule: Callable[[Any], str | None], value: Any) -> str | None:  # noq
 
 def _quickly(values: Sequence[Any]) -> pa.Array | None:
     """The same text from Arrow, many times as fast, where all values are of one of these types."""
-    kinds = set(map(type, values)) - {type(None)}
-    if kinds == {int}:
-        kind = pa.int64()
-    elif kinds == {str}:
-        kind = pa.string()
-    else:
-        return None
     try:
-        return pa.array(values, kind).cast(pa.string())
-    except (pa.ArrowException, OverflowError, UnicodeError):
+        kinds = set(map(type, values)) - {type(None)}
+        kind = pa.int64() if kinds == {int} else TEXT if kinds == {str} else None
+        return None if kind is None else pa.array(values, kind).cast(TEXT)
+    except Exception:  # noqa: BLE001  whatever it is, each value is looked at by itself then
         return None
