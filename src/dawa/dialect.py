@@ -15,6 +15,11 @@ from dawa.errors import SourceError
 MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "null", "None", "NaT")
 """What stands for a missing value by default, beside empty text. A category that an axis lists is never missing."""
 MOST_MISSING = 100
+HINTS = {
+    "delimiter": "choose one character, such as a semicolon, or tab on the command line.",
+    "quote": "choose one character, such as a double quote, or none on the command line and None in Python.",
+    "escape": "choose one character, such as a backslash.",
+}
 ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 """How names of text files end."""
 TABS = (".tsv", ".tsv.gz")
@@ -55,7 +60,7 @@ class Dialect:
         marks = {"delimiter": self.delimiter, "quote": self.quote, "escape": self.escape}
         for name, mark in marks.items():
             if (mark is not None or name == "delimiter") and not _is_mark(mark):
-                raise SourceError(f"{name}={mark!r} is not one ASCII character.", f"pass {name}=';', for example.")
+                raise SourceError(f"The {name} {mark!r} is not one ASCII character.", HINTS[name])
         used = [mark for mark in marks.values() if mark is not None]
         if len(set(used)) < len(used):
             raise SourceError("The delimiter, the quote and the escape are not all different.", "choose others.")

@@ -48,7 +48,10 @@ def _axis(given: dict[str, str]) -> AxisSpec:
 
 def separated(text: str) -> list[str]:
     """What stands between commas; an entry with a comma of its own stands in double quotes."""
-    return [entry.strip() for entry in next(csv.reader([text], skipinitialspace=True), [])]
+    try:
+        return [entry.strip() for entry in next(csv.reader([text], skipinitialspace=True), [])]
+    except csv.Error:
+        raise SpecError("A list has a line break in it.", "separate its entries by commas.") from None
 
 
 def _categories(entries: list[str]) -> tuple[Value, ...]:

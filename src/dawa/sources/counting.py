@@ -5,7 +5,7 @@ and what comes back is a cell number and a count for every occupied cell.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,8 +103,18 @@ def opened(
 ) -> Iterator[Query]:
     """Open a table and check its columns against the axes, without reading rows."""
     most = units.check(unit, max_rows_per_unit)
-    with tables.opened(table, axes, unit) as source:
-        yield Query(source, expression(source, axes, unit, most), tuple(axis.size for axis in axes))
+    with ExitStack() as open_for_now:
+        try:
+            source = open_for_now.enter_context(tables.opened(table, axes, unit))
+            counted = expression(source, axes, unit, most)
+        except DawaError:
+            raise
+        except Exception as error:  # noqa: BLE001  engines and Ibis raise errors of their own, about types they do not know
+            raise SourceError(
+                f"The table could not be opened ({type(error).__name__}).",
+                "check the types of its columns, and that whole numbers on an axis fit 64 bits.",
+            ) from None
+        yield Query(source, counted, tuple(axis.size for axis in axes))
 
 
 def expression(

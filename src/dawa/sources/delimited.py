@@ -34,8 +34,12 @@ WORKERS = 2
 """Threads that cut: DuckDB works beside them."""
 MOST_RECORD = 2**24
 """Bytes of a record; a longer one is left out, so that an open quote cannot fill the memory."""
+MEMBERS = 2**16
+"""Bytes of a compressed file that are read at once: what follows a member of it is copied."""
 MOST_HEADER = 2**20
 """Bytes of a header."""
+GZIP = b"\x1f\x8b"
+"""How a compressed file begins."""
 LINE = re.compile(rb"[\r\n]")
 """Where a record may end."""
 REPLACED = "\ufffd"
@@ -73,6 +77,16 @@ class Header:
         )
 
 
+def check(path: Path) -> None:
+    """Refuse a file that is not compressed although its name says so.
+
+    Raises:
+        SourceError: If it is not.
+    """
+    if path.name.lower().endswith(".gz") and next(_read(path, len(GZIP)), GZIP) != GZIP:
+        raise SourceError(f"{path} is not a gzip file.", "take .gz off its name if it is plain text.")
+
+
 def header(path: Path, dialect: Dialect) -> Header:
     """The columns of a file. It is read byte by byte, and not beyond its header.
 
@@ -84,7 +98,7 @@ def header(path: Path, dialect: Dialect) -> Header:
     data, seen, mode = bytearray(), 0, kernels.records.START
     for chunk in chunks(path, dialect, 1):
         data += chunk
-        while line := LINE.search(data, seen):
+        while line := LINE.search(data, max(seen, len(data) - len(chunk))):
             ended, mode = _ends(data[seen : line.end()], dialect, mode)
             seen = line.end()
             if ended:
@@ -112,7 +126,7 @@ def header(path: Path, dialect: Dialect) -> Header:
 def _too_long(path: Path) -> SourceError:
     return SourceError(
         f"The first line of {path} is too long for a header.",
-        f"it may have {MOST_HEADER:,} bytes; check the quote and the encoding, or pass --header id,age.",
+        "check the delimiter, the quote and the encoding; name the columns of a file without one: --header id,age.",
     )
 
 
@@ -124,7 +138,7 @@ def batches(paths: Sequence[Path], dialect: Dialect, columns: Sequence[str]) -> 
             there = header(path, dialect)
             slot = np.full(len(there.names), -1, np.int64)
             slot[[there.place(column, path, dialect) for column in columns]] = np.arange(len(columns))
-            for stretch in _stretches(_after(there.size, chunks(path, dialect, BLOCK)), dialect):
+            for stretch in _stretches(_gathered(_after(there.size, chunks(path, dialect, BLOCK))), dialect):
                 waiting.append(workers.submit(_fields, stretch, dialect, slot))
                 if len(waiting) > 2 * WORKERS:
                     yield waiting.popleft().result()
@@ -173,8 +187,8 @@ def _read(path: Path, size: int) -> Iterator[bytes]:
 def _unzipped(path: Path, size: int) -> Iterator[bytes]:
     """A gzip file of one or several members."""
     unzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
-    for chunk in _read(path, size):
-        rest = chunk
+    for chunk in _read(path, min(size, MEMBERS)):
+        rest = chunk.lstrip(b"\0") if unzip.eof else chunk
         while rest:
             if unzip.eof:
                 unzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
@@ -194,6 +208,18 @@ def _after(size: int, found: Iterable[bytes]) -> Iterator[bytes]:
         part, size = chunk[size:], max(size - len(chunk), 0)
         if part:
             yield part
+
+
+def _gathered(found: Iterable[bytes]) -> Iterator[bytes]:
+    """Small pieces put together: a compressed file may consist of many members."""
+    held = bytearray()
+    for chunk in found:
+        held += chunk
+        if len(held) >= BLOCK:
+            yield bytes(held)
+            held.clear()
+    if held:
+        yield bytes(held)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,11 @@
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import ibis
@@ -67,6 +69,8 @@ def source(backend: Any, table: Any, names: tuple[str, ...] | None = None) -> So
     def fetch(expression: Any) -> Any:  # noqa: ANN401
         if backend.name == "pyspark":
             return backend.raw_sql(backend.compile(expression)).toArrow()
+        if backend.name == "duckdb":
+            return interruptible(partial(backend.to_pyarrow, expression), backend.con.interrupt)
         return backend.to_pyarrow(expression)
 
     def check(expression: Any) -> None:  # noqa: ANN401
@@ -95,6 +99,21 @@ def embedded() -> Iterator[Any]:
             backend.disconnect()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def interruptible(work: Callable[[], Any], stop: Callable[[], None]) -> Any:  # noqa: ANN401  whatever it gives
+    """Let an engine work in a thread of its own, so that Ctrl-C reaches this one and stops it.
+
+    Inside an engine's own call, an interruption may look like any other of its errors, or get lost.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        future = thread.submit(work)
+        try:
+            return future.result()
+        except (KeyboardInterrupt, SystemExit):
+            if not future.done():
+                stop()
+            raise
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """Files: text, Parquet and Arrow. What was named is read, and only that: a folder's name never says what is in it."""
 
 import glob
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -44,11 +44,11 @@ class Parquet:
 @contextmanager
 def opened(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:
     """A file, a folder of Parquet files, or several files by a pattern such as ``data/*.parquet``."""
-    path = Path(fspath(table.path if isinstance(table, TextFile) else table)).expanduser()
+    path = _path(table.path if isinstance(table, TextFile) else table)
     columns = list(dict.fromkeys([*(axis.column for axis in axes), *([] if unit is None else [unit])]))
-    paths = _found(path)
     form = "text" if isinstance(table, TextFile) else _form(path)
     try:
+        paths = _found(path, form)
         reading: Stream | Parquet
         if form == "text":
             reading = _text(paths, table.dialect if isinstance(table, TextFile) else dialect.of(path), columns)
@@ -60,7 +60,8 @@ def opened(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: 
         reason = f": {error.strerror}" if isinstance(error, OSError) and error.strerror else ""
         raise SourceError(
             f"{path} could not be read as {form} ({type(error).__name__}{reason}).",
-            "check that the file is complete, that you may read it, and that its name ends as its format asks.",
+            "check that the file is complete, that you may read it, that its name ends as its format asks, and the"
+            " encoding of text.",
         ) from None
     if isinstance(reading, Stream):
         with streams.opened(reading, axes) as source:
@@ -70,11 +71,22 @@ def opened(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: 
         yield _native(backend, reading)
 
 
-def _found(path: Path) -> list[Path]:
+def _path(name: str | PathLike[str]) -> Path:
+    """A path as it is written; a ``~`` in front of it stands for a home folder, unless there is such a file."""
+    path = Path(fspath(name))
+    try:
+        return path.expanduser() if str(path).startswith("~") and not path.exists() else path
+    except (OSError, RuntimeError):
+        return path
+
+
+def _found(path: Path, form: str) -> list[Path]:
     """The files that a name stands for. One that exists as it is written is no pattern; hidden files do not count."""
+    if path.is_dir() and form == "text":
+        raise SourceError(f"{path} is a folder.", "name its files, with a pattern such as folder/*.csv.")
     if path.is_dir():
         inside = sorted(one for one in path.rglob("*") if one.name.lower().endswith(ENDINGS["Parquet"]))
-        found = [one for one in inside if one.is_file() and not _hidden(one.relative_to(path))]
+        found = [one for one in inside if one.is_file() and not _hidden(one.relative_to(path).parts)]
         if not found:
             raise SourceError(
                 f"The folder {path} holds no Parquet file.", "pass a file, or a folder of .parquet files."
@@ -85,7 +97,7 @@ def _found(path: Path) -> list[Path]:
     if path.exists():
         raise SourceError(f"{path} is not a regular file.", "write it to a file first: it is read more than once.")
     found = [Path(one) for one in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207  a pattern with folders
-    found = [one for one in found if one.is_file()]
+    found = [one for one in found if one.is_file() and not _hidden(set(one.parts) - set(path.parts))]
     if found:
         return found
     raise SourceError(
@@ -93,21 +105,23 @@ def _found(path: Path) -> list[Path]:
     )
 
 
-def _hidden(path: Path) -> bool:
-    """Whether a name, or that of a folder on the way, marks a file as none of the data."""
-    return any(part.startswith((".", "_")) for part in path.parts)
+def _hidden(parts: Iterable[str]) -> bool:
+    """Whether a name that nobody wrote out, of a file or of a folder on the way, marks it as none of the data."""
+    return any(part.startswith((".", "_")) for part in parts)
 
 
 def _form(path: Path) -> str:
-    if path.is_dir():
-        return "Parquet"
+    with suppress(OSError):
+        if path.is_dir():
+            return "Parquet"
     for form, endings in ENDINGS.items():
         if path.name.lower().endswith(endings):
             return form
     known = ", ".join(ending for endings in ENDINGS.values() for ending in endings)
     raise SourceError(
         f"{path} has no ending that names its format.",
-        f"it should be one of {known}; sources.csv reads text of any name.",
+        f"it should be one of {known}; text of any name is read if you say how it is written: --delimiter ',' on the"
+        " command line, sources.csv(path) in Python.",
     )
 
 
@@ -117,6 +131,7 @@ def _form(path: Path) -> str:
 def _text(paths: list[Path], written: Dialect, columns: list[str]) -> Stream:
     """Text files, whose columns are all text. Their headers are read, and nothing else."""
     for path in paths:
+        delimited.check(path)
         there = delimited.header(path, written)
         for column in columns:
             there.place(column, path, written)
@@ -139,16 +154,24 @@ def _typed(paths: list[Path], form: str, columns: list[str]) -> Stream | Parquet
     there = [column for column in columns if column in names]  # what is missing is said where it is asked for
     types = {column: [_type(*both, column) for both in zip(schemas, paths, strict=True)] for column in there}
     kinds = {column: _agreed(declared, column) for column, declared in types.items()}
-    if form == "Parquet" and all(_plain(schema, there) for schema in schemas):
+    if form == "Parquet" and all(
+        _plain(schema, there) and not _old(path) for schema, path in zip(schemas, paths, strict=True)
+    ):
         return Parquet(paths, names, tuple(there))
     return Stream(kinds, names, lambda: _batches(paths, form, kinds))
 
 
 def _schema(path: Path, form: str) -> pa.Schema:
     if form == "Parquet":
-        return _metadata(path).schema.to_arrow_schema()
+        with _parquet(path) as file:
+            return file.schema_arrow
     with pa.OSFile(str(path)) as file:
         return pa.ipc.open_file(file).schema
+
+
+def _parquet(path: Path) -> Any:  # noqa: ANN401  Arrow is untyped
+    """A Parquet file; old times of 96 bits count microseconds, because nanoseconds do not reach beyond 2262."""
+    return pa.parquet.ParquetFile(path, metadata=_metadata(path), coerce_int96_timestamp_unit="us")
 
 
 def _metadata(path: Path) -> Any:  # noqa: ANN401  Arrow is untyped
@@ -210,6 +233,12 @@ def _plain(schema: pa.Schema, columns: list[str]) -> bool:
     )
 
 
+def _old(path: Path) -> bool:
+    """Whether a file has times of 96 bits, which engines read in ways of their own."""
+    schema = _metadata(path).schema
+    return any(schema.column(place).physical_type == "INT96" for place in range(len(schema)))
+
+
 def _native(backend: Any, files: Parquet) -> Source:  # noqa: ANN401  Ibis'
     """Parquet files as a view of DuckDB's own; with several files, columns go by their names."""
     paths = [glob.escape(str(path)) for path in files.paths]
@@ -232,7 +261,7 @@ def _batches(paths: Sequence[Path], form: str, kinds: Mapping[str, Kind]) -> Ite
 
 def _parts(path: Path, form: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
     if form == "Parquet":
-        with pa.parquet.ParquetFile(path, metadata=_metadata(path)) as file:
+        with _parquet(path) as file:
             yield from file.iter_batches(columns=columns)
         return
     with pa.OSFile(str(path)) as file:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,8 @@ BATCH = 2**17
 """Rows that are converted at once."""
 WIDTHS = {**NANOSECONDS, "D": DAY, "h": 3600 * 10**9, "m": 60 * 10**9, "W": 7 * DAY}
 """Units of numpy's times, in nanoseconds."""
+LONGEST = 1000 * 365 * DAY
+"""The longest unit of times that makes sense."""
 EVEN = "give every column one value per record: a list, or an array with one dimension."
 
 
@@ -41,6 +42,9 @@ class Values:
     kind: Kind
     size: int
     part: Callable[[int, int], pa.Array] = field(repr=False)
+
+
+NOBODY = Values(pa.null(), 0, lambda _first, _last: pa.nulls(0))
 
 
 @contextmanager
@@ -71,6 +75,11 @@ def _stream(table: Any, columns: Sequence[str], unit: str | None) -> Stream:  # 
             raise AxisError(f"The table has several columns {name!r}.", "rename all but one of them.")
         if keys:
             found[name] = _values(_of(table, keys[0]), owner=name == unit and name not in columns)
+    if unit is not None and unit in columns and isinstance(found.get(unit, NOBODY).kind, Text):
+        raise SourceError(
+            f"The column {unit!r} is an axis and names units, and has no declared type.",
+            "give it one: an array of numpy's, or a column of a frame, with a type.",
+        )
     if len({column.size for column in found.values()}) > 1:
         raise SourceError("The columns do not all have one value for each record.", EVEN)
     kinds = {name: column.kind for name, column in found.items()}
@@ -136,8 +145,15 @@ def _values(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
         kind = _numpy(np.empty((0,) * getattr(column, "ndim", 1), column.dtype), owner=owner).kind
         return Values(kind, len(column), lambda first, last: _numpy(made(), owner=owner).part(first, last))
     if isinstance(column, Sequence) and not isinstance(column, (str, bytes, bytearray, memoryview)):
-        return _loose(len(column), lambda first, last: list(islice(column, first, last)), owner=owner)
+        return _loose(len(column), lambda first, last: _some(column, first, last), owner=owner)
     raise SourceError(f"A column is a {type(column).__name__}, not a list of values.", EVEN)
+
+
+def _some(column: Sequence[Any], first: int, last: int) -> Sequence[Any]:
+    """Some of its values; not everything that calls itself a sequence can be sliced."""
+    if isinstance(column, (list, tuple, range)):
+        return column[first:last]
+    return [column[place] for place in range(first, min(last, len(column)))]
 
 
 def _arrow(column: pa.Array | pa.ChunkedArray) -> Values:
@@ -161,7 +177,12 @@ def _pandas(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
         return _loose(len(series), lambda first, last: series.iloc[first:last].tolist(), owner=owner)
     if str(kind) == "str" or str(kind).startswith("string"):
         return Values(values.TEXT, len(series), lambda first, last: _written(series.iloc[first:last]))
-    declared = streams.declared(pa.Array.from_pandas(series.iloc[:0]).type)
+    try:
+        declared = streams.declared(pa.Array.from_pandas(series.iloc[:0]).type)
+    except Exception:  # noqa: BLE001  Arrow's own, about a type that it does not know
+        raise SourceError(
+            f"A column is of pandas' type {kind}, which cannot be counted.", "convert it first: column.astype('int64')."
+        ) from None
     return Values(
         declared,
         len(series),
@@ -205,7 +226,7 @@ def _numpy(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
 def _numpy_times(array: Any, mask: Any) -> Values:  # noqa: ANN401
     unit, number = np.datetime_data(array.dtype)
     width = WIDTHS.get(unit, 0) * number
-    if width != 1 and (width == 0 or width % 1000):
+    if width != 1 and (width == 0 or width % 1000 or width > LONGEST):
         raise SourceError(
             f"A column counts times in numpy's unit {number}{unit}.", "convert it: values.astype('datetime64[us]')."
         )

@@ -14,8 +14,8 @@ YES, NO = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 """How truth values are written in text."""
 EXACT = 2**53
 """Whole numbers up to here are floats."""
-MOST_LABEL = 10**30
-"""Whole numbers up to here are decimals with some digits to spare."""
+MOST_LABEL = 2**63
+"""Whole numbers up to here fit 64 bits."""
 
 
 def placed(column: Column, axis: OrderedAxis) -> Placed:
@@ -53,5 +53,5 @@ def read(text: Expression, axis: OrderedAxis, dialect: Dialect) -> Expression:
         return ibis.cases((word.isin(YES), ibis.literal("true")), (word.isin(NO), ibis.literal("false")))
     largest = max(abs(int(label)) for label in axis.labels)
     if largest >= MOST_LABEL:
-        raise AxisError(f"The axis {axis.column!r} lists a number of more than 30 digits.", "list it as text.")
+        raise AxisError(f"The axis {axis.column!r} lists a number of more than 64 bits.", "list it as text.")
     return pointed(text, dialect).try_cast("float64" if largest < EXACT else "decimal(38, 6)")

@@ -7,6 +7,8 @@ that Arrow stores for them, so that no conversion can overflow.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import takewhile
 from typing import Any
 
 import ibis
@@ -146,17 +148,19 @@ def opened(stream: Stream, axes: tuple[Axis, ...]) -> Iterator[Source]:
     columns = {name: _column(table, place, kind) for place, (name, kind) in enumerate(stream.kinds.items())}
     with engines.embedded() as backend:
 
-        def run(expression: Any, rows: Any) -> Any:  # noqa: ANN401  Ibis' and Arrow's
-            with backend.con.cursor() as connection:
-                connection.register(ROWS, rows)
-                connection.execute(f"create or replace temp view {READ} as {backend.compile(view)}").fetchall()
-                return connection.sql(backend.compile(expression)).to_arrow_table()
+        def run(connection: Any, expression: Any, rows: Any) -> Any:  # noqa: ANN401  DuckDB's, Ibis' and Arrow's
+            connection.register(ROWS, rows)
+            connection.execute(f"create or replace temp view {READ} as {backend.compile(view)}").fetchall()
+            return connection.sql(backend.compile(expression)).to_arrow_table()
 
         def fetch(expression: Any) -> Any:  # noqa: ANN401
-            return run(expression, _Once(schema, stream.batches))
+            rows = _Once(schema, stream.batches)
+            with backend.con.cursor() as connection:
+                return engines.interruptible(partial(run, connection, expression, rows), rows.stop)
 
         def check(expression: Any) -> None:  # noqa: ANN401
-            run(expression, _example(schema))
+            with backend.con.cursor() as connection:
+                run(connection, expression, _example(schema))
 
         yield Source(
             table, backend.name, columns.get, stream.names, fetch, check, stream.handling, dict(stream.declared)
@@ -177,12 +181,17 @@ class _Once:
     """Batches behind Arrow's own interface: DuckDB takes them as they come and pushes nothing of the query down."""
 
     def __init__(self, schema: pa.Schema, batches: Callable[[], Iterator[pa.RecordBatch]]) -> None:
-        self.schema, self._batches = schema, batches
+        self.schema, self._batches, self._stopped = schema, batches, False
+
+    def stop(self) -> None:
+        """Let the next batch be the last; what comes of it is thrown away."""
+        self._stopped = True
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Start reading."""
         named = (pa.RecordBatch.from_arrays(batch.columns, schema=self.schema) for batch in self._batches())
-        return pa.RecordBatchReader.from_batches(self.schema, named).__arrow_c_stream__(requested_schema)
+        until = takewhile(lambda _: not self._stopped, named)
+        return pa.RecordBatchReader.from_batches(self.schema, until).__arrow_c_stream__(requested_schema)
 
 
 def _example(schema: pa.Schema) -> pa.Table:

@@ -22,8 +22,10 @@ MOST_RUNS = 4096
 """Engines search among runs of equal cells by comparisons that are written out."""
 MICROSECONDS = 6
 """Digits of a second that borders have."""
-ISO = "____-__-__%"
-"""How dates and times begin in ISO 8601. Without this, 01/05/20 would be in the year 1."""
+DAY, SECOND = "____-__-__", "____-__-_____:__:__"
+"""Dates and times in ISO 8601 as they are mostly written. Without a pattern, 01/05/20 would be in the year 1."""
+ISO = r"^\d{4}-\d\d-\d\d([T ]\d\d?:\d\d(:\d\d(\.\d+)?)?( ?UTC|Z|[+-](0\d|1[0-8])(:?[0-5]\d)?)?)?$"
+"""All ways to write them. Without the end, 08:30 PM would be in the morning."""
 COARSE = (0, 3)
 """Digits of a second in types that reach further into past and future than microseconds do."""
 
@@ -49,6 +51,11 @@ def in_zone(zone: dt.string, time: dt.timestamp) -> dt.Timestamp(timezone="UTC")
 
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
+def epoch_ns(moment) -> dt.int64:  # type: ignore[no-untyped-def]  # noqa: ANN001  with or without a zone
+    """DuckDB's own: nanoseconds since 1970, and NULL at infinity."""
+
+
+@ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
 def divide(value: dt.int64, by: dt.int64) -> dt.int64:
     """DuckDB's own: whole numbers divided without floats, rounded towards 0."""
 
@@ -63,6 +70,9 @@ def placed(column: Column, axis: DateAxis, engine: str) -> Placed:
         line, inside = _ticks(value, column.width, axis)
     elif column.kind.is_date():
         line, inside = _dates(value, axis)
+    elif engine == "duckdb" and (column.kind.scale or 0) > MICROSECONDS:
+        value = epoch_ns(value)
+        line, inside = _ticks(value, 1, axis)
     else:
         line, inside = _times(value, axis, engine)
     counted = value.notnull() & inside if axis.outside == "drop" else value.notnull()
@@ -78,7 +88,9 @@ def read(text: Expression, axis: DateAxis, dialect: Dialect) -> Expression:
             return try_strptime_zoned(written, form)
         clock = try_strptime(written, form)
         return clock if axis.zone is None else in_zone(ibis.literal(axis.zone), clock)
-    written = ibis.ifelse(text.like(ISO), text, _if(text.strip(), lambda plain: plain.like(ISO)))
+    usual = text.like(DAY) | text.like(SECOND)
+    apart = text.strip().re_replace(r" +([Z+-])", r"\1")
+    written = ibis.ifelse(usual, text, _if(apart, lambda plain: plain.re_search(ISO)))
     clock = written.try_cast("timestamp")  # which leaves an offset aside
     if axis.zone is None:
         return clock

@@ -18,6 +18,9 @@ import pyarrow as pa
 
 TEXT = pa.large_string()
 """Text without a limit to how much of it there is."""
+NUMBERS = (Integral, Fraction, float, np.floating, Decimal)
+FAR = 1e300
+"""Decimals beyond are not written out: that may take for ever."""
 MOST_BITS = 1023
 """A whole number beyond is larger than every float, and so lies outside of every axis."""
 
@@ -48,7 +51,7 @@ def _whole(value: Any) -> str:  # noqa: ANN401  a whole number of any library's
 
 
 RULES: tuple[tuple[tuple[type, ...], Callable[[Any], str]], ...] = (
-    ((str,), str),
+    ((str,), str.__str__),
     ((bool, np.bool_), lambda value: "true" if value else "false"),
     ((Integral,), _whole),
     ((np.floating,), str),
@@ -72,8 +75,8 @@ def identity(value: Any) -> str | None:  # noqa: ANN401  likewise
     if isinstance(value, bytes):
         return f"bytes {value.hex()}"
     plain = text(value)
-    number = isinstance(value, (Integral, float, np.floating)) and not isinstance(value, (bool, np.bool_))
-    if number and plain is not None and "inf" not in plain:
+    number = isinstance(value, NUMBERS) and not isinstance(value, (bool, np.bool_))
+    if number and plain is not None and (isinstance(value, (Integral, Fraction)) or abs(value) < FAR):
         exact = Fraction(value.item() if isinstance(value, np.generic) else value)
         return f"number {exact.numerator:x}/{exact.denominator:x}"
     return None if plain is None else f"{type(value).__name__} {plain}"
