@@ -580,7 +580,7 @@ def test_dates_far_outside_are_clipped(tmp_path):
         0,
         364,
         0,
-        0,
+        None,
         None,
     ]
 

@@ -52,7 +52,7 @@ dialects = st.builds(
     st.sampled_from([",", ";", "\t", "|"]),
     st.sampled_from(['"', "'", None]),
     st.sampled_from([None, "\\"]),
-    st.sampled_from(["utf-8", "cp1252", "utf-16"]),
+    st.sampled_from(["utf-8", "cp1252", "utf-16-le"]),
     st.none() | st.lists(words, min_size=1, max_size=3, unique=True).map(tuple),
     st.sampled_from([".", ","]),
     st.sampled_from([None, "%d.%m.%Y", "%Y%m%d %H:%M %z"]),

@@ -107,7 +107,7 @@ def opened(
         try:
             source = open_for_now.enter_context(tables.opened(table, axes, unit))
             counted = expression(source, axes, unit, most)
-        except DawaError:
+        except (DawaError, AssertionError):
             raise
         except Exception as error:  # noqa: BLE001  engines and Ibis raise errors of their own, about types they do not know
             raise SourceError(

@@ -2,7 +2,7 @@
 
 import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -46,9 +46,10 @@ def opened(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: 
     """A file, a folder of Parquet files, or several files by a pattern such as ``data/*.parquet``."""
     path = _path(table.path if isinstance(table, TextFile) else table)
     columns = list(dict.fromkeys([*(axis.column for axis in axes), *([] if unit is None else [unit])]))
-    form = "text" if isinstance(table, TextFile) else _form(path)
+    form = "a table"
     try:
-        paths = _found(path, form)
+        paths = _found(path, text=isinstance(table, TextFile))
+        form = "text" if isinstance(table, TextFile) else _form(path)
         reading: Stream | Parquet
         if form == "text":
             reading = _text(paths, table.dialect if isinstance(table, TextFile) else dialect.of(path), columns)
@@ -80,9 +81,9 @@ def _path(name: str | PathLike[str]) -> Path:
         return path
 
 
-def _found(path: Path, form: str) -> list[Path]:
+def _found(path: Path, *, text: bool) -> list[Path]:
     """The files that a name stands for. One that exists as it is written is no pattern; hidden files do not count."""
-    if path.is_dir() and form == "text":
+    if path.is_dir() and text:
         raise SourceError(f"{path} is a folder.", "name its files, with a pattern such as folder/*.csv.")
     if path.is_dir():
         inside = sorted(one for one in path.rglob("*") if one.name.lower().endswith(ENDINGS["Parquet"]))
@@ -111,9 +112,8 @@ def _hidden(parts: Iterable[str]) -> bool:
 
 
 def _form(path: Path) -> str:
-    with suppress(OSError):
-        if path.is_dir():
-            return "Parquet"
+    if path.is_dir():
+        return "Parquet"
     for form, endings in ENDINGS.items():
         if path.name.lower().endswith(endings):
             return form

@@ -24,7 +24,7 @@ MICROSECONDS = 6
 """Digits of a second that borders have."""
 DAY, SECOND = "____-__-__", "____-__-_____:__:__"
 """Dates and times in ISO 8601 as they are mostly written. Without a pattern, 01/05/20 would be in the year 1."""
-ISO = r"^\d{4}-\d\d-\d\d([T ]\d\d?:\d\d(:\d\d(\.\d+)?)?( ?UTC|Z|[+-](0\d|1[0-8])(:?[0-5]\d)?)?)?$"
+ISO = r"^\d{4}-\d\d-\d\d([T ]\d\d?:\d\d(:\d\d(\.\d+)?)?( ?UTC|Z|[+-](0\d|1[0-8])(:?[0-5]\d(:[0-5]\d)?)?)?)?$"
 """All ways to write them. Without the end, 08:30 PM would be in the morning."""
 COARSE = (0, 3)
 """Digits of a second in types that reach further into past and future than microseconds do."""
