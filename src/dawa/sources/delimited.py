@@ -133,17 +133,18 @@ def _too_long(path: Path) -> SourceError:
 def batches(paths: Sequence[Path], dialect: Dialect, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The wanted fields of all records, as text; what is not text in the file's encoding is missing."""
     with ThreadPoolExecutor(WORKERS) as workers:
-        waiting: deque[Future[pa.RecordBatch]] = deque()
+        waiting: deque[Future[Cut]] = deque()
         for path in paths:
             there = header(path, dialect)
             slot = np.full(len(there.names), -1, np.int64)
             slot[[there.place(column, path, dialect) for column in columns]] = np.arange(len(columns))
-            for stretch in _stretches(_gathered(_after(there.size, chunks(path, dialect, BLOCK))), dialect):
-                waiting.append(workers.submit(_fields, stretch, dialect, slot))
+            found = _gathered(_after(there.size, chunks(path, dialect, BLOCK)))
+            for cut in _cuts(found, dialect, slot, workers):
+                waiting.append(cut)
                 if len(waiting) > 2 * WORKERS:
-                    yield waiting.popleft().result()
+                    yield waiting.popleft().result().batch
         while waiting:
-            yield waiting.popleft().result()
+            yield waiting.popleft().result().batch
 
 
 def chunks(path: Path, dialect: Dialect, size: int) -> Iterator[bytes]:
@@ -223,46 +224,48 @@ def _gathered(found: Iterable[bytes]) -> Iterator[bytes]:
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """Whole records, one after the other.
+class Cut:
+    """What the bytes of some records were cut into.
 
     Attributes:
-        data: Their bytes.
-        mode: Where the first byte stands.
-        skip: Whether the first record is the rest of one that is left out.
+        batch: Their wanted fields.
+        after: Where the last whole record ends.
+        understood: How far the bytes behind it are understood.
+        mode: Where the byte there stands.
     """
 
-    data: NDArray[np.uint8]
+    batch: pa.RecordBatch
+    after: int
+    understood: int
     mode: int
-    skip: bool
 
 
-def _stretches(found: Iterable[bytes], dialect: Dialect) -> Iterator[Stretch]:
-    """A file's bytes as stretches of whole records, which can be cut into fields apart from each other."""
-    records, nothing = kernels.records, (np.empty((0, 0), np.uint8), np.empty((0, 0), np.int32))
-    held, mode, skip = bytearray(), records.START, False
-    understood, state = 0, mode
+def _cuts(
+    found: Iterable[bytes], dialect: Dialect, slot: IntArray, workers: ThreadPoolExecutor
+) -> Iterator[Future[Cut]]:
+    """A file's records: cut by workers where their ends are seen at a glance, and else one stretch after the other."""
+    held, mode, skip = bytearray(), kernels.records.START, False
     for chunk in chain(found, [b""]):
         data = held + chunk
         after = 0 if skip or not chunk else _lines(data, dialect)
-        if not after:
-            _, after, understood, state = records.split(
-                *_eights(np.frombuffer(data, np.uint8)),
-                not chunk,
-                *_bytes(dialect),
-                mode,
-                skip,
-                MOST_RECORD,
-                np.full(1, -1, np.int64),
-                *nothing,
-            )
-            after = after if chunk else len(data)
         if after:
-            yield Stretch(np.frombuffer(data, np.uint8)[:after], mode, skip)
-            mode, skip = records.START, False
-        if skip or len(data) - after > MOST_RECORD:  # the rest of this record will not be kept, nor is its beginning
-            after, mode, skip = understood, state, True
+            yield workers.submit(_cut, data[:after], dialect, slot, last=True, mode=mode, skip=False)
+        else:
+            cut = _cut(data, dialect, slot, last=not chunk, mode=mode, skip=skip)
+            after = cut.after
+            yield _done(cut)
+            mode, skip = (kernels.records.START, False) if after else (mode, skip)
+            if (
+                skip or len(data) - after > MOST_RECORD
+            ):  # the rest of this record will not be kept, nor is its beginning
+                after, mode, skip = cut.understood, cut.mode, True
         held = data[after:]
+
+
+def _done(cut: Cut) -> Future[Cut]:
+    future: Future[Cut] = Future()
+    future.set_result(cut)
+    return future
 
 
 def _lines(data: bytearray, dialect: Dialect) -> int:
@@ -273,24 +276,17 @@ def _lines(data: bytearray, dialect: Dialect) -> int:
     return after if len(data) - after <= MOST_RECORD else 0
 
 
-def _fields(stretch: Stretch, dialect: Dialect, slot: IntArray) -> pa.RecordBatch:
-    """The wanted fields of whole records."""
-    last, size, wanted = True, len(stretch.data), int(slot.max()) + 1
+def _cut(data: bytearray, dialect: Dialect, slot: IntArray, *, last: bool, mode: int, skip: bool) -> Cut:
+    """The wanted fields of all whole records."""
+    size, wanted = len(data), int(slot.max()) + 1
     text, ends = np.empty((wanted, size), np.uint8), np.empty((wanted, size + 2), np.int32)
     ends[:, 0] = 0
-    rows, *_ = kernels.records.split(
-        *_eights(stretch.data),
-        last,
-        *_bytes(dialect),
-        stretch.mode,
-        stretch.skip,
-        MOST_RECORD,
-        slot,
-        text,
-        ends,
+    rows, after, understood, state = kernels.records.split(
+        *_eights(np.frombuffer(data, np.uint8)), last, *_bytes(dialect), mode, skip, MOST_RECORD, slot, text, ends
     )
     arrays = [_values(int(rows), text[column], ends[column], dialect) for column in range(wanted)]
-    return pa.RecordBatch.from_arrays(arrays, [str(column) for column in range(wanted)])
+    batch = pa.RecordBatch.from_arrays(arrays, [str(column) for column in range(wanted)])
+    return Cut(batch, int(after), int(understood), int(state))
 
 
 def _values(rows: int, text: NDArray[np.uint8], ends: NDArray[np.int32], dialect: Dialect) -> pa.Array:
