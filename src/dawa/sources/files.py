@@ -82,7 +82,7 @@ def _path(name: str | PathLike[str]) -> Path:
 
 
 def _found(path: Path, *, text: bool) -> list[Path]:
-    """The files that a name stands for. One that exists as it is written is no pattern; hidden files do not count."""
+    """The files that a name stands for. One that exists as written is not a pattern; hidden files are left out."""
     if path.is_dir() and text:
         raise SourceError(f"{path} is a folder.", "name its files, with a pattern such as folder/*.csv.")
     if path.is_dir():
