@@ -38,7 +38,7 @@ class Errors:
         cls, found: dawa.Estimate, counts: NDArray[np.int64], given: dawa.Workload, fresh: dawa.Workload
     ) -> "Errors":
         """The errors of one estimate."""
-        return cls(*(float(np.abs(found.answer(asked) - asked.answers(counts)).mean()) for asked in (given, fresh)))
+        return cls(*(float(np.abs(found.answers(asked) - asked.answers(counts)).mean()) for asked in (given, fresh)))
 
     @classmethod
     def mean(cls, several: list["Errors"]) -> "Errors":

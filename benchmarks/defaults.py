@@ -107,7 +107,7 @@ def errors(
                 estimate = dawa.estimate(
                     counts, workload, epsilon=epsilon, partition=walk, effort="fast", seed=9000 + trial
                 )
-                runs.append(np.abs(estimate.answer(workload) - workload.answers(counts)).mean())
+                runs.append(np.abs(estimate.answers(workload) - workload.answers(counts)).mean())
             found.append(np.mean(runs))
     return np.array(found)
 

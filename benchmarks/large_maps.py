@@ -59,7 +59,7 @@ def run(side: int, repeats: int, epsilon: str) -> None:
         asked = dawa.Workload.rectangles(corners[0], corners[1], (side, side))
         found = dawa.estimate(counts, asked, epsilon=epsilon)
         middle = time.perf_counter()
-        statement = dawa.statement.PrivacyStatement(
+        statement = dawa.results.statement.PrivacyStatement(
             found.epsilon,
             found.split,
             found.mechanism,
@@ -75,7 +75,7 @@ def run(side: int, repeats: int, epsilon: str) -> None:
         for name, seconds in zip(took, (middle - begin, end - middle, end - begin, sorted_), strict=True):
             took[name].append(seconds)
     truth = asked.answers(counts)
-    cells = dawa.estimate(counts, asked, epsilon=epsilon, mechanism="identity").answer(asked)
+    cells = dawa.estimate(counts, asked, epsilon=epsilon, mechanism="identity").answers(asked)
     print(f"{side} × {side} cells, ε = {epsilon}, {len(found.buckets):,} buckets, {len(asked):,} rectangles")
     sort = np.median(took["a sort"][1:])
     for name, times in took.items():

@@ -69,7 +69,7 @@ def measured(
             begin = time.perf_counter()
             found = dawa.estimate(counts, workload, epsilon=epsilon, mechanism=name, seed=seed, **options)
             seconds.append(time.perf_counter() - begin)
-            errors.append(np.abs(found.answer(workload) - truth).mean())
+            errors.append(np.abs(found.answers(workload) - truth).mean())
     return float(np.mean(errors)), float(np.median(seconds))
 
 

@@ -8,9 +8,9 @@ import time
 import numpy as np
 
 import dawa
+from dawa.queries.workload import Workload
 from dawa.strategy import choose
-from dawa.strategy.rows import RESOLUTION
-from dawa.workload import Workload
+from dawa.strategy.base import RESOLUTION
 
 CASES: tuple[tuple[str, Workload, float | None], ...] = (
     ("all ranges, n = 256", dawa.workloads.all_ranges(256), None),

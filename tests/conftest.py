@@ -1,6 +1,6 @@
 """Fixtures for all tests."""
 
-from browser import browser
-from servers import postgres, spark
+from helpers.browser import browser
+from helpers.servers import postgres, spark
 
 __all__ = ["browser", "postgres", "spark"]

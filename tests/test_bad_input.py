@@ -7,8 +7,8 @@ import dawa
 from dawa import workloads
 from dawa.counts import Counts
 from dawa.errors import AxisError, BudgetError, CountsError, OptionError, WorkloadError
-from dawa.noise.source import OperatingSystem, Seeded
-from dawa.partition import NoisyCost, Partition, given
+from dawa.noise.randomness import OperatingSystem, Seeded
+from dawa.partition import Buckets, NoisyCost, given
 
 N = 12
 
@@ -100,7 +100,7 @@ PUBLIC = {
     "partition NaN": (OptionError, {"partition": [0, float("nan"), N]}),
     "partition a number": (OptionError, {"partition": N}),
     "partition of another domain": (OptionError, {"partition": given([0, 5], 5)}),
-    "partition that spent all": (BudgetError, {"partition": Partition(np.array([0, N]), 1, 1)}),
+    "partition that spent all": (BudgetError, {"partition": Buckets(np.array([0, N]), 1, 1)}),
     "seed negative": (OptionError, {"seed": -1}),
     "seed fractional": (OptionError, {"seed": 1.5}),
     "seed text": (OptionError, {"seed": "lucky"}),

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dawa.counts import MOST_RECORDS, Counts
+from dawa.counts import Counts
 from dawa.errors import CountsError
-from dawa.order import Order
-from grids import random_map, random_shape
+from dawa.layout.curve import Order
+from dawa.limits import MOST_RECORDS
+from helpers.grids import random_map, random_shape
 
 cells = st.lists(st.one_of(st.just(0), st.integers(0, 9), st.integers(0, 2**40)), min_size=1, max_size=30)
 

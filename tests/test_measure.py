@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 
 from dawa import measure as measuring
 from dawa.arrays import frozen
-from dawa.counts import MOST_RECORDS, Counts
+from dawa.counts import Counts
+from dawa.errors import InvariantError
+from dawa.limits import MOST_RECORDS
 from dawa.measure import Measurements, loss, measure
 from dawa.noise import discrete
-from dawa.noise.source import Seeded
-from dawa.partition.buckets import Partition
+from dawa.noise.randomness import Seeded
+from dawa.partition.buckets import Buckets
 from dawa.strategy import choose
+from dawa.strategy.base import RESOLUTION
 from dawa.strategy.hats import HatStrategy
-from dawa.strategy.rows import RESOLUTION
 from dawa.strategy.tree import TreeStrategy, level_offsets
 from dawa.workloads import all_ranges, identity, prefixes
 
@@ -66,7 +68,7 @@ def cases(draw):
     if draw(st.booleans()):
         kinds = np.random.default_rng(draw(st.integers(0, 99))).random(k) < draw(st.sampled_from([0, 0.3, 1]))
         least = min(spent, least)
-    partition = Partition(np.arange(k + 1), spent, spent if kinds is None else least, kinds)
+    partition = Buckets(np.arange(k + 1), spent, spent if kinds is None else least, kinds)
     make = draw(st.sampled_from([identity, prefixes, all_ranges]))
     strategy = choose.choose(
         make(k).on_buckets(partition.bounds),
@@ -132,7 +134,7 @@ def test_no_float_touches_the_counts(case, seed):
 def test_the_noise_has_the_variance_that_is_reported():
     """Second moments of 20,000 draws: the discrete Laplace has kurtosis below 7 here, and five errors are allowed."""
     k, draws = 50, 400
-    partition, counts = Partition(np.arange(k + 1)), Counts.of([100] * k)
+    partition, counts = Buckets(np.arange(k + 1)), Counts.of([100] * k)
     strategy = choose.choose(identity(k).on_buckets(partition.bounds), np.full(k, RESOLUTION), "leaves")
     source, seen = Seeded(3), []
     for _ in range(draws):
@@ -154,7 +156,7 @@ def test_every_outcome_of_a_tiny_case_is_within_its_loss(weights, spared):
     strategy = TreeStrategy("by hand", 2, frozen(level_offsets(2, 2)), frozen(np.array(weights)))
     kinds = None if spared is None else np.array(spared)
     spent, least = Fraction(1, 5), Fraction(1, 5) if spared is None else Fraction(1, 10)
-    partition, scale = Partition(np.arange(3), spent, least, kinds), Fraction(7, 2)
+    partition, scale = Buckets(np.arange(3), spent, least, kinds), Fraction(7, 2)
     matrix = np.array(list(rows(strategy)))
     normal = math.tanh(1 / (2 * scale))
 
@@ -198,14 +200,14 @@ def tree(weights):
     ],
 )
 def test_a_strategy_that_outweighs_its_budget_is_refused_before_a_count_is_read(weights):
-    with pytest.raises(AssertionError, match="bug in dawa"):
-        measure(Unread(), Partition(np.arange(4)), tree(weights), Fraction(1), Seeded(0))
+    with pytest.raises(InvariantError, match="more than the"):
+        measure(Unread(), Buckets(np.arange(4)), tree(weights), Fraction(1), Seeded(0))
 
 
 def test_ordinary_buckets_may_not_have_the_columns_of_spared_ones():
-    partition = Partition(np.arange(4), Fraction(1, 2), Fraction(1, 4), np.array([True, False, False]))
+    partition = Buckets(np.arange(4), Fraction(1, 2), Fraction(1, 4), np.array([True, False, False]))
     honest = tree([RESOLUTION, RESOLUTION * 2 // 3, RESOLUTION * 2 // 3, 0, 0, 0])
     greedy = tree([RESOLUTION, RESOLUTION * 2 // 3, RESOLUTION * 2 // 3 + 1, 0, 0, 0])
     assert isinstance(measure(Counts.of([1, 2, 3]), partition, honest, Fraction(1), Seeded(0)), Measurements)
-    with pytest.raises(AssertionError, match="bug in dawa"):
+    with pytest.raises(InvariantError, match="more than the"):
         measure(Unread(), partition, greedy, Fraction(1), Seeded(0))

@@ -29,7 +29,7 @@ from dawa.errors import (
 )
 from dawa.ledger import store
 from dawa.sources import counting
-from ledger_places import in_new_schema
+from helpers.ledger_places import in_new_schema
 
 AGE = dawa.Axis("age", 0, 100)
 PEOPLE = {"age": [31, 45, 45, 62, None], "person": [1, 1, 2, 3, 4], "text": ["a", "b", "c", "d", "e"]}
@@ -208,19 +208,14 @@ def test_other_exceptions_say_it_in_a_note(half, monkeypatch, kind):
 
 
 def test_a_mechanism_that_fails_says_what_it_cost(half, monkeypatch):
-    run = mechanisms.configured
+    original = mechanisms.Dawa.run
 
-    def configured(*arguments):
-        original, settings = run(*arguments)
+    def broken(self, *arguments):
+        if half.account("hr").left == Fraction(1, 4):
+            raise ArithmeticError(CANARY)
+        return original(self, *arguments)
 
-        def broken(counts, *more):
-            if half.account("hr").left == Fraction(1, 4):
-                raise ArithmeticError(CANARY)
-            return original(counts, *more)
-
-        return broken, settings
-
-    monkeypatch.setattr(mechanisms, "configured", configured)
+    monkeypatch.setattr(mechanisms.Dawa, "run", broken)
     with pytest.raises(ArithmeticError) as caught:
         paid(half)
     (note,) = caught.value.__notes__
@@ -228,17 +223,17 @@ def test_a_mechanism_that_fails_says_what_it_cost(half, monkeypatch):
 
 
 def test_an_engine_that_cannot_be_closed_says_what_it_cost(half, monkeypatch):
-    class Opened(sources.opened(PEOPLE, (AGE,)).__class__):
+    class Opened(sources.query(PEOPLE, (AGE,)).__class__):
         def __exit__(self, *arguments):
             super().__exit__(*arguments)
             raise OSError(CANARY)
 
     def opened(*arguments):
-        found = counting.opened(*arguments)
+        found = counting.query(*arguments)
         found.__class__ = Opened
         return found
 
-    monkeypatch.setattr(sources, "opened", opened)
+    monkeypatch.setattr(sources, "query", opened)
     with pytest.raises(OSError, match=CANARY) as caught:
         paid(half)
     assert caught.value.__notes__[0].startswith(SPENT)

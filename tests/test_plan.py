@@ -43,7 +43,7 @@ def test_the_noise_of_what_does_not_look_is_exact(mechanism):
 
 
 def test_it_agrees_with_the_recommendation():
-    from dawa.recommend import recommended  # noqa: PLC0415  beside its use
+    from dawa.mechanisms.ranking import recommended  # noqa: PLC0415  beside its use
 
     asked = workloads.all_ranges(256)
     ranking = {ranked.name: ranked.rmse for ranked in recommended(asked, effort="fast")}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from servers import missing
+from helpers.servers import missing
 
 
 def test_a_missing_server_skips_or_fails(monkeypatch):

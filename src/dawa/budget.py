@@ -10,11 +10,13 @@ from fractions import Fraction
 from numbers import Rational, Real
 
 from dawa.errors import BudgetError
+from dawa.limits import MOST_POWER
+
+Epsilon = float | str | Fraction
+"""A budget as people write it: 0.1, "0.1", "1/10" or an exact fraction."""
 
 SMALLEST = Fraction(1, 10**9)
 LARGEST = Fraction(10**6)
-MOST_POWER = 400
-"""The largest power of ten that a number may be written with."""
 
 
 def exact(epsilon: object, name: str = "epsilon") -> Fraction:

@@ -2,7 +2,7 @@
 
 ``Counts`` is made once, checked once, and passed on opaque. It neither prints nor compares its cells. Code that
 needs them must say ``counts.exposed``; only the partition and measure steps do, and a test keeps it so. There the
-cells lie on a line, whatever the number of axes (``dawa.order``).
+cells lie on a line, whatever the number of axes (``dawa.layout.curve``).
 
 Cells without records are not stored, so that a step written against ``Occupied`` costs what the records cost,
 whatever the size of the domain.
@@ -17,10 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dawa.arrays import IntArray, frozen
 from dawa.errors import CountsError
-from dawa.order import MOST_AXES, MOST_CELLS, Order
-
-MOST_RECORDS = 2**45
-"""With row weights up to 2^16, every weighted sum then fits in 62 bits."""
+from dawa.layout.curve import Order
+from dawa.limits import MOST_AXES, MOST_CELLS, MOST_RECORDS
 
 HINT = "pass one non-negative whole number per cell, for example numpy.bincount(cells, minlength=n)."
 

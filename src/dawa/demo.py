@@ -17,7 +17,7 @@ import dawa
 from dawa import budget
 from dawa.axis import NumberAxis
 from dawa.errors import FolderError
-from dawa.releases import Release
+from dawa.results.release import Release
 
 PEOPLE = 20_000
 INCOME = NumberAxis("income", 0, 200_000, step=100)

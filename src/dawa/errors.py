@@ -34,6 +34,13 @@ class TakenBackError(LedgerError):
     """A reservation that a person took back, so that nothing may be released on it."""
 
 
+class InvariantError(DawaError):
+    """Something that was proven does not hold: a defect of dawa, noticed before anything was released."""
+
+    def __init__(self, problem: str, hint: str = "this is a defect of dawa and not yours: please report it.") -> None:
+        super().__init__(problem, hint)
+
+
 class CountsError(DawaError, ValueError):
     """Counts that are not non-negative whole numbers of a supported size."""
 

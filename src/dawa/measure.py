@@ -6,12 +6,13 @@ Integers in, integers out: bucket totals times integer weights, plus discrete La
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dawa import check
 from dawa.arrays import IntArray
 from dawa.counts import Counts
 from dawa.noise import discrete
-from dawa.noise.source import Source
-from dawa.partition.buckets import Partition
-from dawa.strategy.rows import RESOLUTION, Strategy
+from dawa.noise.randomness import Randomness
+from dawa.partition.buckets import Buckets
+from dawa.strategy.base import RESOLUTION, Strategy
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,17 +34,16 @@ class Measurements:
 
 
 def measure(
-    counts: Counts, partition: Partition, strategy: Strategy, epsilon: Fraction, source: Source
+    counts: Counts, partition: Buckets, strategy: Strategy, epsilon: Fraction, randomness: Randomness
 ) -> Measurements:
     """Answer the strategy's rows so that no record loses more than epsilon, its share of the partition included."""
     scale = discrete.coarsened(RESOLUTION / (epsilon - partition.spent_least))
-    if loss(partition, strategy, scale) > epsilon:
-        raise AssertionError("a strategy's columns outweigh its budget: this is a bug in dawa")
+    check.within(loss(partition, strategy, scale), epsilon, "Measuring")
     exact = strategy.apply(partition.totals(counts.exposed, counts.shape))
-    return Measurements(exact + discrete.laplace(scale, len(exact), source), scale)
+    return Measurements(exact + discrete.laplace(scale, len(exact), randomness), scale)
 
 
-def loss(partition: Partition, strategy: Strategy, scale: Fraction) -> Fraction:
+def loss(partition: Buckets, strategy: Strategy, scale: Fraction) -> Fraction:
     """The most that any record loses to the partition and to measuring, in exact arithmetic.
 
     A record of bucket b moves the answers by the sum of column b, so it loses that over the scale.

@@ -5,34 +5,40 @@ Both check everything that is public first, then hand the private part, unread, 
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from numpy.typing import ArrayLike
 
-from dawa import budget, mechanisms, stages
-from dawa.axis import Axis
+from dawa import budget, check, mechanisms, progress
+from dawa.axis import Axis, AxisLike
+from dawa.budget import Epsilon
 from dawa.counts import Counts
 from dawa.errors import AxisError, LedgerError, OptionError, TakenBackError, UnbookedWarning, WorkloadError
-from dawa.estimates import Estimate
-from dawa.noise.source import source_for
-from dawa.order import MOST_AXES, MOST_CELLS
-from dawa.releases import Release
-from dawa.statement import PrivacyStatement, protected
+from dawa.limits import MOST_AXES, MOST_CELLS
+from dawa.mechanisms import MechanismLike
+from dawa.noise.randomness import randomness_for
+from dawa.queries.workload import Workload
+from dawa.results.estimate import Estimate
+from dawa.results.release import Release
+from dawa.results.statement import PrivacyStatement, protected
+from dawa.sources.tables import TableLike
 from dawa.version import __version__
-from dawa.workload import Workload
 from dawa.workloads import all_ranges, random_rectangles
+
+if TYPE_CHECKING:
+    from dawa.ledger import Ledger, LedgerLike, Reservation
 
 
 def estimate(
     counts: ArrayLike | Counts,
     workload: Workload | None = None,
     *,
-    epsilon: object,
-    mechanism: str = "dawa",
+    epsilon: Epsilon,
+    mechanism: MechanismLike = "dawa",
     seed: int | None = None,
     **options: Any,  # noqa: ANN401  each mechanism checks its own
 ) -> Estimate:
@@ -42,7 +48,7 @@ def estimate(
         counts: Records per cell, along one to four axes.
         workload: What will be asked; None stands for all ranges, or for rectangles with evenly drawn corners.
         epsilon: The budget, all of which is spent. Floats are read as they are written: 0.1 is one tenth.
-        mechanism: A name out of ``dawa.mechanisms.names()``.
+        mechanism: A name out of ``dawa.mechanisms.names()``, or one with its options: ``dawa.mechanisms.Dawa(…)``.
         seed: For experiments on public data only: makes the run repeatable and voids its privacy.
         options: The mechanism's own; see ``dawa.mechanisms.describe(name)``.
 
@@ -56,23 +62,23 @@ def estimate(
     ((32,), Fraction(1, 1))
     """
     total = budget.exact(epsilon)
-    run, settings = mechanisms.configured(mechanism, options)
-    source = source_for(seed)
+    chosen = mechanisms.configured(mechanism, options)
+    randomness = randomness_for(seed)
     private = Counts.of(counts)
-    found = run(private, asked(workload, private.shape), total, settings, source)
-    return replace(found, mechanism=mechanism)
+    found = chosen.run(private, asked(workload, private.shape), total, randomness)
+    return replace(found, mechanism=chosen.name)
 
 
 def release(
-    table: Any,  # noqa: ANN401  see dawa.sources
-    axes: Axis | Sequence[Axis],
+    table: TableLike,
+    axes: AxisLike,
     *,
-    epsilon: object,
+    epsilon: Epsilon,
     unit: str | None = None,
     max_rows_per_unit: int = 1,
     workload: Workload | None = None,
-    mechanism: str = "dawa",
-    ledger: Any = None,  # noqa: ANN401  see dawa.ledger.opened
+    mechanism: MechanismLike = "dawa",
+    ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
     seed: int | None = None,
     **options: Any,  # noqa: ANN401  each mechanism checks its own
@@ -87,7 +93,7 @@ def release(
         unit: The column that says whose record it is: persons are protected then, with all of their records.
         max_rows_per_unit: How many records of one unit are counted, chosen at random.
         workload: What will be asked most; None stands for all ranges alike.
-        mechanism: A name out of ``dawa.mechanisms.names(with_error_bars=True)``.
+        mechanism: A name out of ``dawa.mechanisms.names(with_error_bars=True)``, or one of these with its options.
         ledger: A file, or a database's address, in which the dataset's budget is kept; it pays before data is read.
         dataset: The account in it.
         seed: For experiments on public data only: repeats the noise and voids its privacy. It does not repeat which
@@ -105,45 +111,43 @@ def release(
     0.95
     """
     from dawa import sources  # noqa: PLC0415  engines are slow to load, and not needed to read a release
-    from dawa.sources import unit as units  # noqa: PLC0415  likewise
 
-    chosen = listed_axes(axes)
+    listed = listed_axes(axes)
     total = budget.exact(epsilon)
-    source = source_for(seed)
-    mechanisms.configured(mechanism, options)
-    if mechanism not in mechanisms.names(with_error_bars=True):
+    randomness = randomness_for(seed)
+    chosen = mechanisms.configured(mechanism, options)
+    if not chosen.error_bars:
         raise OptionError(
-            f"The mechanism {mechanism!r} does not know the noise of its answers, so it makes no release.",
+            f"The mechanism {chosen.name!r} does not know the noise of its answers, so it makes no release.",
             "use 'dawa', or dawa.estimate if you need no error bars.",
         )
-    queries = asked(workload, tuple(axis.size for axis in chosen))
-    most = units.check(unit, max_rows_per_unit)
+    queries = asked(workload, tuple(axis.size for axis in listed))
+    most = sources.check_unit(unit, max_rows_per_unit)
     per_record = budget.exact(total / most, "epsilon / max_rows_per_unit")
-    if units.loss(per_record, most) != total:
-        raise AssertionError("a unit does not lose what was asked for: this is a bug in dawa")
+    check.within(sources.loss(per_record, most), total, "A unit")
     book = _ledger(ledger, dataset)
     name = uuid4().hex
     with ExitStack() as paid:  # from the reservation on, a failure says what it cost
-        with sources.opened(table, chosen, unit, most) as query:
+        with sources.query(table, listed, unit, most) as query:
             query.check()
-            handling = (*query.source.handling, *(axis.describe() for axis in chosen))
+            handling = (*query.source.handling, *(axis.describe() for axis in listed))
             reservation = None
-            if book is not None:
+            if book is not None and dataset is not None:
                 # What a mechanism cannot do on this domain it refuses on an empty table too, and that costs nothing.
-                estimate(Counts.none(queries.shape), queries, epsilon=per_record, mechanism=mechanism, **options)
-                what = _what(chosen, unit, most, options, query.source.declared)
-                reservation = book.reserve(dataset, total, what=what, mechanism=mechanism)
+                estimate(Counts.none(queries.shape), queries, epsilon=per_record, mechanism=chosen)
+                what = _what(listed, unit, most, {**chosen.changed(), **options}, query.source.declared)
+                reservation = book.reserve(dataset, total, what=what, mechanism=chosen.name)
                 paid.enter_context(reservation.accounted())
-            stages.reached("Reading")
+            progress.reached("Reading")
             counts = query.counts()
-        found = estimate(counts, queries, epsilon=per_record, mechanism=mechanism, seed=seed, **options)
+        found = estimate(counts, queries, epsilon=per_record, mechanism=chosen, seed=seed)
         statement = PrivacyStatement(
             total,
             {step: part * most for step, part in found.split.items()},
             found.mechanism,
             found.options,
             found.randomness,
-            source.secure,
+            randomness.secure,
             __version__,
             **protected(unit, most),
             handling=handling,
@@ -151,10 +155,10 @@ def release(
         )
         if reservation is not None:
             _finalised(reservation, name)
-    return Release(chosen, found, statement)
+    return Release(listed, found, statement)
 
 
-def listed_axes(axes: Axis | Sequence[Axis]) -> tuple[Axis, ...]:
+def listed_axes(axes: AxisLike) -> tuple[Axis, ...]:
     """One to four axes, with no more cells together than can be numbered."""
     listed = tuple(axes) if isinstance(axes, (tuple, list)) else (axes,)
     if not listed or not all(isinstance(axis, Axis) for axis in listed):
@@ -171,7 +175,7 @@ def listed_axes(axes: Axis | Sequence[Axis]) -> tuple[Axis, ...]:
     return listed
 
 
-def _ledger(ledger: Any, dataset: str | None) -> Any:  # noqa: ANN401  see dawa.ledger.opened
+def _ledger(ledger: "LedgerLike | None", dataset: str | None) -> "Ledger | None":
     """The open ledger that pays, if one does."""
     if ledger is None and dataset is None:
         return None
@@ -185,7 +189,7 @@ def _ledger(ledger: Any, dataset: str | None) -> Any:  # noqa: ANN401  see dawa.
     return ledgers.opened(ledger)
 
 
-def _finalised(reservation: Any, name: str) -> None:  # noqa: ANN401  see dawa.ledger.Reservation
+def _finalised(reservation: "Reservation", name: str) -> None:
     """Book that the release is made.
 
     Raises:

@@ -5,31 +5,28 @@ looking, privately, so its noise depends on how many the data support: the plan 
 numbers of them. To find out, the mechanism itself is run, on an empty table.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import Any
 
 from dawa import budget, mechanisms, pipeline
-from dawa.axis import Axis
+from dawa.axis import AxisLike
+from dawa.budget import Epsilon
 from dawa.counts import Counts
 from dawa.errors import OptionError
-from dawa.estimates import Estimate
-from dawa.margins import margin_factor
+from dawa.limits import MOST_CELLS_FOR_ALL_RANGES, MOST_CELLS_PLANNED
+from dawa.mechanisms import MechanismLike
+from dawa.queries.workload import Workload
+from dawa.results.estimate import Estimate
+from dawa.results.margins import margin_factor
 from dawa.sources import check_unit
-from dawa.workload import Workload
 from dawa.workloads import uniform
 
 CONFIDENCE = 0.95
 NUMBERS = (16, 64, 256, 1024, 4096, 16_384)
 """Of buckets, to give an idea; and at last one for every cell."""
 
-MOST_MEASURED = 2**20
-"""A plan measures no more cells than this one by one; with more, its last line is left out."""
-
-MOST_LISTED = 2**14
-"""With more cells than this, some ranges stand for all of them."""
 
 SMALL = {1: 256, 2: 16, 3: 6, 4: 4}
 """Cells along each axis that are enough to see how a mechanism splits its budget."""
@@ -127,13 +124,13 @@ class Plan:
 
 
 def planned(
-    axes: Sequence[Axis],
+    axes: AxisLike,
     *,
-    epsilon: object,
+    epsilon: Epsilon,
     unit: str | None = None,
     max_rows_per_unit: int = 1,
     workload: Workload | None = None,
-    mechanism: str = "dawa",
+    mechanism: MechanismLike = "dawa",
     **options: Any,  # noqa: ANN401  each mechanism checks its own
 ) -> Plan:
     """Plan a release; the arguments are those of ``dawa.release``.
@@ -147,21 +144,23 @@ def planned(
         DawaError: If ``dawa.release`` would not accept them.
     """
     total = budget.exact(epsilon)
-    mechanisms.configured(mechanism, options)
+    chosen = mechanisms.configured(mechanism, options)
+    name, options = chosen.name, {**chosen.changed(), **options}
     check_unit(unit, max_rows_per_unit)
     share = budget.exact(total / max_rows_per_unit, "epsilon / max_rows_per_unit")
-    shape = tuple(axis.size for axis in pipeline.listed_axes(axes))
+    listed = pipeline.listed_axes(axes)
+    shape = tuple(axis.size for axis in listed)
     asked = pipeline.asked(workload, shape)
-    split = _split(shape, share, mechanism, options)
+    split = _split(shape, share, name, options)
     looks = split.get("partition", Fraction(0)) > 0
     if looks:
-        expected = _by_buckets(shape, asked, share - split["partition"], mechanism, options)
+        expected = _by_buckets(shape, asked, share - split["partition"], name, options)
     else:
-        expected = _known(shape, asked, share, mechanism, options)
+        expected = _known(shape, asked, share, name, options)
     queries = None if workload is None else len(workload)
     whole = {step: part * max_rows_per_unit for step, part in split.items()}
-    told = tuple(axis.describe() for axis in axes)
-    return Plan(told, shape, total, mechanism, whole, unit, max_rows_per_unit, queries, looks, tuple(expected))
+    told = tuple(axis.describe() for axis in listed)
+    return Plan(told, shape, total, name, whole, unit, max_rows_per_unit, queries, looks, tuple(expected))
 
 
 def _split(shape: tuple[int, ...], epsilon: Fraction, mechanism: str, options: dict[str, Any]) -> dict[str, Fraction]:
@@ -176,7 +175,7 @@ def _known(
     shape: tuple[int, ...], workload: Workload, epsilon: Fraction, mechanism: str, options: dict[str, Any]
 ) -> list[Expected]:
     """The noise of a mechanism that does not look, exactly."""
-    if prod(shape) > MOST_MEASURED:
+    if prod(shape) > MOST_CELLS_PLANNED:
         return []
     found = _run(shape, workload, epsilon, mechanism, options)
     return [_expected(found, workload, len(found.buckets))]
@@ -187,11 +186,11 @@ def _by_buckets(
 ) -> list[Expected]:
     """The noise of what is measured with this epsilon, over buckets of equal size that cost nothing."""
     size = prod(shape)
-    numbers = [number for number in NUMBERS if number < size] + [size] * (size <= MOST_MEASURED)
+    numbers = [number for number in NUMBERS if number < size] + [size] * (size <= MOST_CELLS_PLANNED)
     if not _takes(mechanism, {**options, "partition": "one"}):
         return []
     hasty = {"effort": "fast"} if _takes(mechanism, {"effort": "fast", **options}) else {}
-    sample = uniform(size) if workload.closed is not None and size > MOST_LISTED else workload
+    sample = uniform(size) if workload.closed is not None and size > MOST_CELLS_FOR_ALL_RANGES else workload
     expected = []
     for number in numbers:
         even = {**hasty, **options, "partition": _even(size, number)}

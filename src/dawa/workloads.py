@@ -8,12 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from dawa import check
 from dawa.arrays import FloatArray, IntArray
 from dawa.axis import Axis, NumberAxis
 from dawa.axis.readings import exact
-from dawa.bucket_queries import Closed
 from dawa.errors import WorkloadError
-from dawa.workload import Workload, as_shape
+from dawa.queries.bucket_queries import Closed
+from dawa.queries.workload import Workload, as_shape
 
 __all__ = [
     "all_ranges",
@@ -69,8 +70,8 @@ def clustered(n: int, clusters: int = 5, per_cluster: int = 400, sd: float = 256
     clipped to the domain; the centre's own cell is always inside.
     """
     _at_least(1, n=n, clusters=clusters, per_cluster=per_cluster)
-    if isinstance(sd, bool) or not isinstance(sd, (int, float, np.number)) or not 0 <= sd < np.inf:
-        raise WorkloadError(f"sd={sd!r} is no standard deviation.", "pass a non-negative number of cells.")
+    if not check.is_number(sd) or sd < 0:
+        raise WorkloadError(f"sd={sd!r} is not a standard deviation.", "pass a non-negative number of cells.")
     rng = _generator(seed)
     centre = np.repeat(rng.integers(0, n, clusters), per_cluster)
     left, right = (_lengths(rng.normal(0, sd, len(centre)), n) for _ in range(2))
@@ -149,5 +150,5 @@ def _generator(seed: int) -> np.random.Generator:
 
 def _at_least(least: int, **numbers: int) -> None:
     for name, number in numbers.items():
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
-            raise WorkloadError(f"{name}={number!r} is too small or no whole number.", f"pass {name} >= {least}.")
+        if not check.is_whole(number, least):
+            raise WorkloadError(f"{name}={number!r} is too small or not a whole number.", f"pass {name} >= {least}.")

@@ -4,7 +4,7 @@ Bounds are never read from the data: the smallest and the largest value belong t
 before looking, such as "ages from 0 to 120".
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from fractions import Fraction
 from importlib import import_module
@@ -14,22 +14,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dawa.errors import AxisError, OptionError
+from dawa.limits import MOST_CELLS_ON_AXIS
 
 if TYPE_CHECKING:
     from dawa.axis.dates import DateAxis
-    from dawa.axis.edges import EdgeAxis
+    from dawa.axis.numbers import EdgeAxis
     from dawa.axis.ordered import OrderedAxis
     from dawa.axis.readings import Number
 
-MOST_CELLS = 2**48
-"""Borders of so many cells are still told apart by floats, and numbered exactly."""
 
 Outside = Literal["clip", "drop"]
 NO_BOUNDS = "bounds are never read from the data, because the smallest and the largest value belong to two people"
 
 KINDS = {
     "numbers": ("dawa.axis.numbers", "NumberAxis"),
-    "edges": ("dawa.axis.edges", "EdgeAxis"),
+    "edges": ("dawa.axis.numbers", "EdgeAxis"),
     "dates": ("dawa.axis.dates", "DateAxis"),
     "ordered": ("dawa.axis.ordered", "OrderedAxis"),
 }
@@ -199,7 +198,7 @@ class Axis:
             raise AxisError(f"column={self.column!r} is no name.", "pass the column's name, in quotes.")
         if self.outside not in ("clip", "drop"):
             raise AxisError(f"outside={self.outside!r} is unknown.", "choose 'clip' or 'drop'.")
-        if cells is not None and cells > MOST_CELLS:
+        if cells is not None and cells > MOST_CELLS_ON_AXIS:
             raise AxisError(
                 f"The axis {self.column!r} has {cells} cells, more than 2^48.",
                 "choose a coarser step: buckets narrower than the noise allows are merged anyway.",
@@ -216,3 +215,7 @@ def labelled(values: Iterable[object], shape: tuple[int, ...]) -> NDArray[np.obj
     array = np.empty(shape, object)
     array.reshape(-1)[:] = list(values)
     return array
+
+
+AxisLike = Axis | Sequence[Axis]
+"""The axis of a release, or its axes."""

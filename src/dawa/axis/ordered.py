@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dawa.axis.base import Axis, Outside, labelled
 from dawa.errors import AxisError, OptionError
+from dawa.limits import MOST_LABELS
 
-MOST_LABELS = 1000
-"""Engines compare with each of them, one after the other."""
 Label = str | int | bool
 
 

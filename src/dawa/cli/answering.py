@@ -9,12 +9,13 @@ from typing import Any, Literal
 from rich.table import Table
 from rich.text import Text
 
-from dawa import folder, ranges, tables
-from dawa.answers import Answer
 from dawa.cli.terminal import screen
 from dawa.errors import WorkloadError
-from dawa.ranges import Asked
-from dawa.releases import Release
+from dawa.publish import folder, tables
+from dawa.results.answers import Answer
+from dawa.results.release import Release
+from dawa.spec import ranges
+from dawa.spec.ranges import Asked
 
 Form = Literal["table", "json", "csv"]
 
@@ -26,7 +27,7 @@ def answer(path: str, typed: Sequence[str], queries: str | None, confidence: flo
     if queries is not None:
         asked += ranges.listed(queries, release.axes)
     if not asked:
-        raise WorkloadError("No range was asked for.", f"write one, such as {tables.example(release.axes)}.")
+        raise WorkloadError("No range was asked for.", f"write one, such as {ranges.example(release.axes)}.")
     answers = ranges.answered(release, asked, confidence)
     if form == "json":
         sys.stdout.write(json.dumps({"answers": as_json(release, asked, answers)}, indent=1) + "\n")

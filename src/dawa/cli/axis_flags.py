@@ -4,9 +4,9 @@ import csv
 from collections.abc import Iterable
 from typing import Any
 
-from dawa import ranges
 from dawa.errors import SpecError
-from dawa.spec import AxisSpec, Value
+from dawa.spec import ranges
+from dawa.spec.model import AxisSpec, Value
 
 
 def axes(given: Iterable[tuple[str, str]]) -> tuple[AxisSpec, ...]:

@@ -9,10 +9,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from dawa.bench import datasets, fetch, registry, results, runner
-from dawa.bench.experiment import Size
 from dawa.cli.errors import STOPPED
 from dawa.errors import OptionError
+from dawa_bench import datasets, fetch, registry, results, runner
+from dawa_bench.experiment import Size
 
 OUT, DOCS = "out/bench", "docs"
 FETCH, REPORT = "fetch", "report"

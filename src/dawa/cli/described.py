@@ -14,12 +14,12 @@ from typer.core import TyperCommand
 from dawa.cli.errors import reported
 
 if TYPE_CHECKING:
-    from dawa.spec import Spec
+    from dawa.spec.model import Spec
 
 AXES, TEXT = "The attribute, once or several times", "Text files, of which nothing is guessed"
 PRIVACY, RELEASE = "Who is protected, and who pays", "The release"
 OF_AXES = ("column", "range", "step", "values", "edges", "zone", "outside")
-ORDER = "dawa.order"
+ORDER = "dawa.layout.curve"
 
 
 class InOrder(TyperCommand):

@@ -43,7 +43,8 @@ def explore(
 ) -> None:
     """Write the page, and open it."""
     with reported(json):
-        from dawa import folder, report  # noqa: PLC0415  --help answers without them
+        from dawa.publish import folder  # noqa: PLC0415  --help answers without them
+        from dawa.publish import page as report  # noqa: PLC0415
 
         place = Path(release)
         target = Path(out) if out is not None else (place if place.is_dir() else place.parent) / NAME
@@ -60,7 +61,7 @@ def explore(
 def _check(target: Path) -> None:
     """Replace an earlier page only: a file of another kind may be dear to somebody."""
     from dawa.errors import FolderError  # noqa: PLC0415  --help answers without it
-    from dawa.report.page import OWN_MARK  # noqa: PLC0415  likewise
+    from dawa.publish.page.build import OWN_MARK  # noqa: PLC0415  likewise
 
     if target.is_dir():
         raise FolderError(f"{target} is a folder.", f"name a file, such as {target / NAME}.")

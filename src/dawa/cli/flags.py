@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dawa import dialect, spec_file
 from dawa.cli.axis_flags import axes, separated
 from dawa.errors import OptionError, SpecError
-from dawa.spec import Spec
+from dawa.sources import dialect
+from dawa.spec import toml
+from dawa.spec.model import Spec
 
 BESIDE_A_FILE = {"source", "out"}
 """What may be typed beside a description that says all the rest."""
@@ -24,18 +25,18 @@ def spec(typed: Mapping[str, Any], of_axes: Sequence[tuple[str, str]]) -> Spec:
     """
     given = {name: value for name, value in typed.items() if value not in (None, [], ())}
     source = given["source"]
-    if source.endswith(spec_file.SUFFIX):
+    if source.endswith(toml.SUFFIX):
         for name in (*given, *(name for name, _ in of_axes)):
             if name not in BESIDE_A_FILE:
                 raise SpecError(
                     f"--{name.replace('_', '-')} does not go with {source}, which says all there is to say.",
                     "change the file, or leave the option out.",
                 )
-        read = spec_file.read(source)
+        read = toml.read(source)
         return replace(read, out=given["out"]) if "out" in given else read
     found = axes(of_axes)
     options = dict(_option(text) for text in given.pop("option", ()))
-    written = {name: _written(name, given.pop(name)) for name in spec_file.DIALECT if name in given}
+    written = {name: _written(name, given.pop(name)) for name in toml.DIALECT if name in given}
     if not found:
         raise SpecError("The release has no column.", "name the attribute and its bounds: --column age --range 0:120.")
     text = dialect.of(source, **written) if written else None

@@ -12,8 +12,7 @@ from rich.text import Text
 
 from dawa.budget import shown
 from dawa.ledger import Entry, Summary
-from dawa.ledger.entries import COLUMNS, row
-from dawa.ledger.lines import escaped
+from dawa.ledger.entries import COLUMNS, escaped, row
 
 BAR = 20
 EMPTY: tuple[object, ...] = (None, "", [], {})

@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import dawa
-from dawa import dialect, folder, ranges
 from dawa.axis import Axis
 from dawa.cli.ledger import DEFAULT
 from dawa.cli.terminal import working
 from dawa.errors import LedgerError, SpecError, UnbookedWarning
-from dawa.folder import Written
-from dawa.ranges import Asked
-from dawa.releases import Release
-from dawa.spec import Spec, expanded, is_address
-from dawa.workload import Workload
+from dawa.publish import folder
+from dawa.publish.folder import Written
+from dawa.queries.workload import Workload
+from dawa.results.release import Release
+from dawa.sources import dialect
+from dawa.sources.tables import is_address
+from dawa.spec import ranges
+from dawa.spec.model import Spec, expanded
+from dawa.spec.ranges import Asked
 
 if TYPE_CHECKING:
     from dawa.ledger import Account

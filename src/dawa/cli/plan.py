@@ -7,7 +7,7 @@ import typer
 from dawa.cli.described import RELEASE, describing
 
 if TYPE_CHECKING:
-    from dawa.spec import Spec
+    from dawa.spec.model import Spec
 
 HELP = """Say what a release would spend, whom it would protect and how accurate it would be. No data is touched.
 

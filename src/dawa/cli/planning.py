@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal
 from rich.table import Column, Table
 from rich.text import Text
 
-from dawa import spec_file
 from dawa.budget import shown
 from dawa.cli import making
 from dawa.cli.terminal import screen, working
 from dawa.plan import Plan, planned
-from dawa.spec import Spec
+from dawa.spec import toml
+from dawa.spec.model import Spec
 
 if TYPE_CHECKING:
     from dawa.ledger import Account
@@ -25,7 +25,7 @@ def run(spec: Spec, form: Form) -> None:
     """Check all that is public, and show what would come of it."""
     known = making.public(spec)
     if form == "toml":
-        sys.stdout.write(spec_file.written(spec, Path()))
+        sys.stdout.write(toml.written(spec, Path()))
         return
     account = None if known.ledger is None else making.account(known.ledger, spec)
     with working("Planning"):

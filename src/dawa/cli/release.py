@@ -7,7 +7,7 @@ import typer
 from dawa.cli.described import RELEASE, describing
 
 if TYPE_CHECKING:
-    from dawa.spec import Spec
+    from dawa.spec.model import Spec
 
 HELP = """Release how many records lie between any two points of an attribute, without exposing any of them.
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from dawa import spec_file, tables
 from dawa.budget import shown
 from dawa.cli import answering, making
 from dawa.cli.making import Made
 from dawa.cli.terminal import screen
-from dawa.releases import Release
-from dawa.spec import Spec
+from dawa.results.release import Release
+from dawa.spec import ranges, toml
+from dawa.spec.model import Spec
 
 if TYPE_CHECKING:
     from dawa.ledger import Account
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def run(spec: Spec, *, save_spec: str | None, force: bool, json: bool) -> None:
     """Make a release, and its description's file first if one is asked for."""
     if save_spec is not None:
-        spec_file.save(spec, save_spec)
+        toml.save(spec, save_spec)
     made = making.made(spec, force=force)
     if json:
         sys.stdout.write(encoder.dumps(_summary(made), indent=1) + "\n")
@@ -55,7 +55,7 @@ def _tell(spec: Spec, made: Made) -> None:
         *([] if written.earlier is None else [f"The earlier folder is now {written.earlier}."]),
         _claim(release),
         _left(spec, made.account),
-        f"Ask it: dawa query {written.folder} {tables.example(release.axes)}",
+        f"Ask it: dawa query {written.folder} {ranges.example(release.axes)}",
     ]
     for line in lines:
         console.print(Text(line), soft_wrap=True)

@@ -15,9 +15,9 @@ def run(places: Sequence[str], host: str, port: int, workers: int, rate: float) 
     """Read the releases, say what is served where, and serve it."""
     needs_serve()
     from dawa.server import running, shelf  # noqa: PLC0415  an extra, which may be missing
-    from dawa.server.limits import Buckets  # noqa: PLC0415  likewise
+    from dawa.server.throttle import Throttle  # noqa: PLC0415  likewise
 
-    Buckets(rate)
+    Throttle(rate)
     running.check(workers)
     read = shelf.filled(places)
     with running.bound(host, port) as listening:

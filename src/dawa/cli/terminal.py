@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
-from dawa import stages
+from dawa import progress
 
 WIDE = 200
 """For pipes and files, which have no width of their own."""
@@ -24,5 +24,5 @@ def working(first: str) -> Iterator[None]:
     if not console.is_terminal:
         yield
         return
-    with console.status(f"{first} …") as status, stages.heard(lambda stage: status.update(f"{stage} …")):
+    with console.status(f"{first} …") as status, progress.heard(lambda stage: status.update(f"{stage} …")):
         yield

@@ -1,9 +1,14 @@
-"""Queries on a grid, seen from boxes that tile it."""
+"""Queries on a grid, seen from boxes that tile it.
+
+Cut a grid of noisy numbers into boxes that are even up to the noise.
+"""
+
+import math
 
 import numpy as np
 from numba import njit
 
-from dawa.kernels.growth import twice
+from dawa.kernels.runs import twice
 
 BLOCK = 32
 """Boxes that are passed over, or taken, together."""
@@ -88,3 +93,106 @@ def labels(box_lo, box_hi, shape):
             if i < 0:
                 break
     return found
+
+
+@njit(cache=True)
+def cut(cells, shape, variance, tolerance):
+    """The leaves of a kd-tree, in depth-first order: their lower and their upper corners.
+
+    Args:
+        cells: The numbers, in row-major order.
+        shape: Cells along each axis.
+        variance: The variance of the noise in each of them.
+        tolerance: How many standard deviations beyond noise alone make a box uneven.
+    """
+    dims = len(shape)
+    stack_lo, stack_hi = np.empty((shape.sum() + 2, dims), np.int64), np.empty((shape.sum() + 2, dims), np.int64)
+    stack_lo[0], stack_hi[0] = 0, shape
+    waiting, count = 1, 0
+    out_lo, out_hi = np.empty((64, dims), np.int64), np.empty((64, dims), np.int64)
+    slabs = np.empty((dims, shape.max()))
+    lo, hi = np.empty(dims, np.int64), np.empty(dims, np.int64)
+    while waiting > 0:
+        waiting -= 1
+        lo[:], hi[:] = stack_lo[waiting], stack_hi[waiting]
+        size = 1
+        for i in range(dims):
+            size *= hi[i] - lo[i]
+        axis, at = 0, 0
+        if size > 1:
+            squares = _sums(cells, shape, lo, hi, size, slabs)
+            axis, at, gain = _best(lo, hi, size, slabs)
+            # The square of Laplace noise has 5 times the squared variance as its own variance.
+            usual = size - 1 + tolerance * math.sqrt(5.0 * (size - 1))
+            if squares <= variance * usual and gain <= variance * tolerance**2:
+                at = 0
+        if at == 0:
+            if count == len(out_lo):
+                out_lo, out_hi = twice(out_lo), twice(out_hi)
+            out_lo[count], out_hi[count] = lo, hi
+            count += 1
+        else:
+            for half in range(2):
+                stack_lo[waiting], stack_hi[waiting] = lo, hi
+                if half == 0:
+                    stack_lo[waiting, axis] = lo[axis] + at
+                else:
+                    stack_hi[waiting, axis] = lo[axis] + at
+                waiting += 1
+    return out_lo[:count].copy(), out_hi[:count].copy()
+
+
+@njit(cache=True)
+def _sums(cells, shape, lo, hi, size, slabs):
+    """The squared deviations of a box from its mean, summed; into ``slabs``, each slice's sum of deviations."""
+    dims = len(shape)
+    last = hi[dims - 1] - lo[dims - 1]
+    at = np.empty(dims, np.int64)
+    mean, squares = 0.0, 0.0
+    for i in range(dims):
+        slabs[i, : hi[i] - lo[i]] = 0.0
+    for second in range(2):
+        at[:] = lo
+        while True:
+            flat = 0
+            for i in range(dims):
+                flat = flat * shape[i] + at[i]
+            if second == 0:
+                for step in range(last):
+                    mean += cells[flat + step]
+            else:
+                row = 0.0
+                for step in range(last):
+                    off = cells[flat + step] - mean
+                    squares += off * off
+                    row += off
+                    slabs[dims - 1, step] += off
+                for i in range(dims - 1):
+                    slabs[i, at[i] - lo[i]] += row
+            i = dims - 2
+            while i >= 0:
+                at[i] += 1
+                if at[i] < hi[i]:
+                    break
+                at[i] = lo[i]
+                i -= 1
+            if i < 0:
+                break
+        mean /= size if second == 0 else 1
+    return squares
+
+
+@njit(cache=True)
+def _best(lo, hi, size, slabs):
+    """The cut that takes most of the squared deviations away: its axis, how many slices before it, how much."""
+    axis, at, gain = 0, 0, 0.0
+    for i in range(len(lo)):
+        length = hi[i] - lo[i]
+        before, slab = 0.0, size // length
+        for j in range(1, length):
+            before += slabs[i, j - 1]
+            cells = j * slab
+            found = before * before * size / (float(cells) * (size - cells))
+            if found > gain:
+                axis, at, gain = i, j, found
+    return axis, at, gain

@@ -17,7 +17,7 @@ Boxes are followed in coordinates of their own, counted from the corner where th
 import numpy as np
 from numba import njit
 
-from dawa.kernels.growth import twice
+from dawa.kernels.runs import twice
 
 STACK = 512
 """Boxes that wait while others are followed: at most two for every cut, and cuts halve a side of at most 2^62."""

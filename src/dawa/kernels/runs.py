@@ -1,9 +1,16 @@
-"""Weighted runs of cells, gathered bucket by bucket."""
+"""Arrays that grow while a kernel fills them.
+
+Weighted runs of cells, gathered bucket by bucket.
+"""
 
 import numpy as np
 from numba import njit
 
-from dawa.kernels.growth import twice
+
+@njit(cache=True)
+def twice(array):
+    """The same array with as much room again."""
+    return np.concatenate((array, np.empty_like(array)))
 
 
 @njit(cache=True)

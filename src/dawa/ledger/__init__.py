@@ -19,7 +19,7 @@ Fraction(19, 10)
 """
 
 from dawa.ledger.accounts import Account, Summary
-from dawa.ledger.book import Ledger, Reservation, opened
+from dawa.ledger.book import Ledger, LedgerLike, Reservation, opened
 from dawa.ledger.entries import Entry
 
-__all__ = ["Account", "Entry", "Ledger", "Reservation", "Summary", "opened"]
+__all__ = ["Account", "Entry", "Ledger", "LedgerLike", "Reservation", "Summary", "opened"]

@@ -15,10 +15,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dawa import budget
+from dawa import budget, check
 from dawa.budget import shown
 from dawa.errors import BudgetError, DawaError, ExhaustedError, LedgerError, PublicNote, TakenBackError
-from dawa.ledger import failures, lines, store
+from dawa.ledger import accounts as failures
+from dawa.ledger import entries, store
 from dawa.ledger.accounts import Account, Summary, accounts, closed_by, pending
 from dawa.ledger.entries import CREATE, FILE, FINALISE, RAISE, RESERVE, START, TAKE_BACK, Entry, canonical
 from dawa.ledger.postgres import PostgresDatabase
@@ -31,7 +32,7 @@ FINEST_SUM = FINEST**10
 """The largest that a sum may have: far beyond, Python would refuse to print it."""
 
 
-def opened(ledger: "str | PathLike[str] | Ledger") -> "Ledger":
+def opened(ledger: "LedgerLike") -> "Ledger":
     """The ledger at a path or an address. Nothing is read or made yet.
 
     Args:
@@ -73,7 +74,7 @@ class Ledger:
         Raises:
             LedgerError: If the dataset has an account already, or the ledger cannot be written.
         """
-        entry = _entry(CREATE, lines.checked(dataset, "dataset"), who, cap=_exact(cap, "cap"))
+        entry = _entry(CREATE, entries.checked(dataset, "dataset"), who, cap=_exact(cap, "cap"))
 
         def decide(pages: store.Pages) -> Entry:
             known = self._trusted(pages)
@@ -99,8 +100,8 @@ class Ledger:
         Raises:
             LedgerError: If there is no such account, or the cap would not grow.
         """
-        reason = {"why": lines.checked(why, "why")}
-        entry = _entry(RAISE, lines.checked(dataset, "dataset"), who, cap=_exact(cap, "cap"), what=reason)
+        reason = {"why": entries.checked(why, "why")}
+        entry = _entry(RAISE, entries.checked(dataset, "dataset"), who, cap=_exact(cap, "cap"), what=reason)
 
         def decide(pages: store.Pages) -> Entry:
             present = self._known(self._trusted(pages), dataset).cap
@@ -135,9 +136,9 @@ class Ledger:
         """
         spending = _exact(epsilon, "epsilon")
         described = _described(what)
-        name = lines.checked(mechanism, "mechanism")
+        name = entries.checked(mechanism, "mechanism")
         entry = _entry(
-            RESERVE, lines.checked(dataset, "dataset"), who, epsilon=spending, what=described, mechanism=name
+            RESERVE, entries.checked(dataset, "dataset"), who, epsilon=spending, what=described, mechanism=name
         )
 
         def decide(pages: store.Pages) -> Entry:
@@ -164,7 +165,7 @@ class Ledger:
         Raises:
             LedgerError: If the entry is not a reservation, has its release, or was taken back already.
         """
-        reason = {"why": lines.checked(why, "why")}
+        reason = {"why": entries.checked(why, "why")}
 
         def decide(pages: store.Pages) -> Entry:
             known = self._trusted(pages)
@@ -186,7 +187,7 @@ class Ledger:
         Raises:
             LedgerError: If the ledger does not know the release.
         """
-        lines.checked(release_id, "release_id")
+        entries.checked(release_id, "release_id")
 
         def decide(pages: store.Pages) -> Entry:
             self._trusted(pages)
@@ -198,7 +199,7 @@ class Ledger:
                         None,
                         reservation=found.reservation,
                         release_id=release_id,
-                        file=lines.escaped(os.fspath(file)),
+                        file=entries.escaped(os.fspath(file)),
                     )
             raise LedgerError(
                 f"The ledger {self.place.name} knows no release '{release_id}'.",
@@ -264,7 +265,7 @@ class Ledger:
     def _reserved(self, pages: store.Pages, number: object) -> Entry:
         """The reservation with this number."""
         hint = "take back an entry that dawa ledger show lists as pending."
-        if not isinstance(number, int) or isinstance(number, bool):
+        if not check.is_whole(number):
             raise LedgerError(f"An entry is named by its number, not by a {type(number).__name__}.", hint)
         if not 1 <= number <= len(pages.entries):
             raise LedgerError(f"The ledger {self.place.name} has no entry {number}.", hint)
@@ -278,7 +279,7 @@ class Ledger:
             return known[dataset]
         names = ", ".join(f"'{name}'" for name in list(known)[:10]) + (", ..." if len(known) > 10 else "")
         raise LedgerError(
-            f"The ledger {self.place.name} has no account for {lines.escaped(str(dataset))!r}.",
+            f"The ledger {self.place.name} has no account for {entries.escaped(str(dataset))!r}.",
             f"it has accounts for {names or 'no dataset'}; open one with dawa ledger create DATASET --cap 2.",
         )
 
@@ -335,8 +336,8 @@ class Reservation:
             self.dataset,
             self.entry.who,
             reservation=number,
-            release_id=lines.checked(release_id, "release_id"),
-            file=None if file is None else lines.escaped(os.fspath(file)),
+            release_id=entries.checked(release_id, "release_id"),
+            file=None if file is None else entries.escaped(os.fspath(file)),
         )
 
         def decide(pages: store.Pages) -> Entry:
@@ -372,7 +373,7 @@ class Reservation:
 def _entry(kind: str, dataset: str, who: str | None, **more: Any) -> Entry:  # noqa: ANN401  fields of an entry
     """An entry of this moment, without its place in the chain."""
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    name = lines.user() if who is None else lines.checked(who, "who")
+    name = entries.user() if who is None else entries.checked(who, "who")
     return Entry(number=0, kind=kind, dataset=dataset, at=at, who=name, previous=START, **more)
 
 
@@ -440,3 +441,7 @@ def _exhausted(account: Account, epsilon: Fraction) -> ExhaustedError:
         f"Dataset '{dataset}' has {left} left of its cap of {cap}, less than epsilon={wanted}.",
         f"spend at most {left}, or answer from the releases that exist (dawa ledger history).",
     )
+
+
+LedgerLike = str | PathLike[str] | Ledger
+"""A ledger by its path or address, or one that is open."""

@@ -2,16 +2,21 @@
 
 The hash of an entry covers every field and the hash of its predecessor, so that an entry that was changed, removed or
 slipped in breaks the chain from there on. Exact numbers are text: a database must not round them.
+
+Names and notes that fit on one line: of a terminal, of an error, of any database.
 """
 
+import getpass
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import Any
 
 from dawa.budget import fraction
+from dawa.errors import LedgerError
 
 START = "0" * 64
 """What the first entry has for a predecessor's hash."""
@@ -112,3 +117,37 @@ def first_broken(rows: Sequence[Mapping[str, Any]]) -> int | None:
 
 def _text(value: Fraction | None) -> str | None:
     return None if value is None else str(value)
+
+
+LONGEST = 200
+"""Characters in a name."""
+
+
+def checked(value: object, what: str) -> str:
+    """Text that can stand in a line."""
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST or not value.isprintable() or value.strip() != value:
+        raise LedgerError(
+            f"{what} must be a line of text.",
+            f"pass 1 to {LONGEST} printable characters that neither begin nor end with a space.",
+        )
+    return value
+
+
+def escaped(text: str) -> str:
+    r"""Text that fits on a line of any terminal and in any database.
+
+    >>> print(escaped("a" + chr(10) + "b"))
+    a\nb
+    """
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape", "backslashreplace").decode()
+        for letter in text
+    )
+
+
+def user() -> str:
+    """The operating system's user name; containers have users without one."""
+    try:
+        return escaped(getpass.getuser()) or "unknown"
+    except (ImportError, KeyError, OSError):
+        return f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown"

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, create_engine, inspect
 from sqlalchemy.pool import NullPool
 
 from dawa.errors import LedgerError
-from dawa.ledger import lines
+from dawa.ledger import entries
 
 PATIENCE = 60
 """Seconds to wait for another writer, who needs some milliseconds."""
@@ -53,7 +53,7 @@ class SqliteFile:
         """The ledger at a path."""
         if "\0" in str(path) or not str(path).strip():
             raise LedgerError("This path cannot name a ledger.", "pass the path of a file, such as ledger.db.")
-        return cls(f"'{lines.escaped(str(path))}'", Path(path).absolute())
+        return cls(f"'{entries.escaped(str(path))}'", Path(path).absolute())
 
     @property
     def flag(self) -> str:

@@ -17,16 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from dawa import budget
+from dawa import budget, check
 from dawa.arrays import FloatArray, IntArray
 from dawa.counts import Counts, Occupied
-from dawa.estimates import Estimate
-from dawa.mechanisms.mechanism import Mechanism
+from dawa.layout.curve import Order
+from dawa.mechanisms.base import Mechanism
 from dawa.noise import discrete
-from dawa.noise.source import Source
-from dawa.order import Order
-from dawa.partition.uniform_grid import crowding, cuts, noisy, parts, positive, refuse_unlisted, sides
-from dawa.workload import Workload
+from dawa.noise.randomness import Randomness
+from dawa.partition.uniform_grid import crowding, cuts, noisy, parts, refuse_unlisted, sides
+from dawa.queries.workload import Workload
+from dawa.results.estimate import Estimate
 
 COARSER = 4
 """How many times fewer boxes the coarse grid has along an axis than an even grid would have."""
@@ -36,7 +36,7 @@ FEWEST = 100
 
 
 @dataclass(frozen=True)
-class Agrid:
+class Agrid(Mechanism):
     """Options of AGrid: public.
 
     Attributes:
@@ -46,6 +46,10 @@ class Agrid:
             half as many, as in the paper.
     """
 
+    name = "agrid"
+    summary = "A coarse grid, then finer ones inside its boxes by their noisy counts (Qardaji et al. 2013)."
+    error_bars = False
+
     share: Fraction = Fraction(1, 50)
     coarse_share: Fraction = Fraction(1, 2)
     per_box: float = 10.0
@@ -53,11 +57,15 @@ class Agrid:
     def __post_init__(self) -> None:
         for name in ("share", "coarse_share"):
             object.__setattr__(self, name, budget.share(getattr(self, name), name))
-        object.__setattr__(self, "per_box", positive(self.per_box, "per_box", 10))
+        object.__setattr__(self, "per_box", check.positive(self.per_box, "per_box", 10))
+
+    def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
+        """See the module's function of the same name."""
+        return run(counts, workload, epsilon, self, randomness)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Parameters:
     """The public numbers of one run.
 
     Attributes:
@@ -123,42 +131,48 @@ class Grid:
         return labels
 
 
-def planned(epsilon: Fraction, options: Agrid) -> Plan:
+def parameters_for(epsilon: Fraction, options: Agrid) -> Parameters:
     """Fix the scales, from public numbers alone."""
     spent = _split(epsilon, options)
-    return Plan(*(discrete.coarsened(1 / spent[step]) for step in ("total", "coarse", "fine")))
+    return Parameters(*(discrete.coarsened(1 / spent[step]) for step in ("total", "coarse", "fine")))
 
 
 def loss(epsilon: Fraction, options: Agrid) -> Fraction:
     """The privacy loss of the numbers that ``run`` would use: at most epsilon, exactly."""
-    return planned(epsilon, options).loss
+    return parameters_for(epsilon, options).loss
 
 
-def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Agrid, source: Source) -> Estimate:  # noqa: ARG001  the workload makes no difference
+def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Agrid, randomness: Randomness) -> Estimate:  # noqa: ARG001  the workload makes no difference
     """Count all records, the coarse boxes, the fine boxes; then make both levels agree."""
     refuse_unlisted(counts.size)
-    plan, split = planned(epsilon, options), _split(epsilon, options)
-    if plan.loss > epsilon:
-        raise AssertionError("the counts of agrid outweigh their budget: this is a bug in dawa")
-    cells = estimated(counts.exposed, counts.shape, epsilon, options, plan, source)
+    parameters, split = parameters_for(epsilon, options), _split(epsilon, options)
+    check.within(parameters.loss, epsilon, "Counting for agrid")
+    cells = estimated(counts.exposed, counts.shape, epsilon, options, parameters, randomness)
     line = cells.ravel()[Order(counts.shape).flat()]
-    return Estimate.of_cells(counts.shape, line, epsilon, _plain(options), split, source.description)
+    return Estimate.of_cells(counts.shape, line, epsilon, _plain(options), split, randomness.description)
 
 
 def estimated(
-    exposed: Occupied, shape: tuple[int, ...], epsilon: Fraction, options: Agrid, plan: Plan, source: Source
+    exposed: Occupied,
+    shape: tuple[int, ...],
+    epsilon: Fraction,
+    options: Agrid,
+    parameters: Parameters,
+    randomness: Randomness,
 ) -> FloatArray:
     """The private part: three rounds of noisy counts, each over boxes that the rounds before made public."""
     place = Order(shape).flat()[exposed.cells]
-    records = noisy(np.array([exposed.counts.sum()]), plan.total_scale, source)
+    records = noisy(np.array([exposed.counts.sum()]), parameters.total_scale, randomness)
     grid = coarse_grid(shape, records, epsilon, options)
     coarse = grid.labels()
-    upper = noisy(_totals(exposed, coarse.ravel()[place], int(np.prod(grid.along))), plan.coarse_scale, source)
+    upper = noisy(
+        _totals(exposed, coarse.ravel()[place], int(np.prod(grid.along))), parameters.coarse_scale, randomness
+    )
     finer = fine_parts(grid, upper, epsilon, options)
     fine, boxes = grid.fine_labels(coarse, finer), finer.prod(axis=1)
-    lower = noisy(_totals(exposed, fine.ravel()[place], int(boxes.sum())), plan.fine_scale, source)
+    lower = noisy(_totals(exposed, fine.ravel()[place], int(boxes.sum())), parameters.fine_scale, randomness)
     cells = np.bincount(fine.ravel(), minlength=len(lower))
-    spread: FloatArray = agreed(upper, lower, boxes, plan) / cells
+    spread: FloatArray = agreed(upper, lower, boxes, parameters) / cells
     return spread[fine]
 
 
@@ -177,14 +191,14 @@ def fine_parts(grid: Grid, upper: IntArray, epsilon: Fraction, options: Agrid) -
     return parts(lengths, sides(lengths, crowding(upper, fine, options.per_box / 2)))
 
 
-def agreed(upper: IntArray, lower: IntArray, boxes: IntArray, plan: Plan) -> FloatArray:
+def agreed(upper: IntArray, lower: IntArray, boxes: IntArray, parameters: Parameters) -> FloatArray:
     """Least squares over both levels: the counts of the fine boxes, moved alike inside each coarse box.
 
     The count of a coarse box and the sum of its fine ones are averaged by the inverse of their variances; what the
     fine ones then lack is spread over them evenly.
     """
     sums = np.add.reduceat(lower, np.cumsum(boxes) - boxes)
-    own, below = float(plan.coarse_scale) ** 2, boxes * float(plan.fine_scale) ** 2
+    own, below = float(parameters.coarse_scale) ** 2, boxes * float(parameters.fine_scale) ** 2
     move: FloatArray = (upper - sums) * (below / (own + below)) / boxes
     return lower.astype(np.float64) + np.repeat(move, boxes)
 
@@ -206,11 +220,3 @@ def _split(epsilon: Fraction, options: Agrid) -> dict[str, Fraction]:
 def _plain(options: Agrid) -> dict[str, Any]:
     """Options as JSON can hold them."""
     return {"share": str(options.share), "coarse_share": str(options.coarse_share), "per_box": options.per_box}
-
-
-MECHANISM = Mechanism(
-    "A coarse grid, then finer ones inside its boxes by their noisy counts (Qardaji et al. 2013).",
-    Agrid(),
-    run,
-    error_bars=False,
-)

@@ -18,23 +18,22 @@ from typing import Any
 
 import numpy as np
 
-from dawa import budget, kernels
+from dawa import budget, check, kernels
 from dawa.arrays import FloatArray, IntArray, frozen
 from dawa.counts import Counts, Occupied
-from dawa.errors import OptionError
-from dawa.estimates import Estimate
-from dawa.mechanisms.mechanism import Mechanism
+from dawa.layout.boxes import Boxes
+from dawa.layout.curve import Order
+from dawa.mechanisms.base import Mechanism
 from dawa.noise import discrete
-from dawa.noise.source import Source
-from dawa.order import Order
-from dawa.partition.boxes import Boxes
-from dawa.partition.buckets import Partition
-from dawa.partition.uniform_grid import noisy, positive, refuse_unlisted
-from dawa.workload import Workload
+from dawa.noise.randomness import Randomness
+from dawa.partition.buckets import Buckets
+from dawa.partition.uniform_grid import noisy, refuse_unlisted
+from dawa.queries.workload import Workload
+from dawa.results.estimate import Estimate
 
 
 @dataclass(frozen=True)
-class Dpcube:
+class Dpcube(Mechanism):
     """Options of DPCube: public.
 
     Attributes:
@@ -45,20 +44,26 @@ class Dpcube:
             bias. Without, totals are right on average.
     """
 
+    name = "dpcube"
+    summary = "Noisy cells, a kd-tree of boxes over them, noise on every box (Xiao et al. 2014)."
+    error_bars = False
+
     share: Fraction = Fraction(1, 2)
     tolerance: float = 2.0
     combine: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "share", budget.share(self.share, "share"))
-        object.__setattr__(self, "tolerance", positive(self.tolerance, "tolerance", 2))
-        if not isinstance(self.combine, (bool, np.bool_)):
-            raise OptionError(f"combine={self.combine!r} is neither yes nor no.", "pass True or False.")
-        object.__setattr__(self, "combine", bool(self.combine))
+        object.__setattr__(self, "tolerance", check.positive(self.tolerance, "tolerance", 2))
+        object.__setattr__(self, "combine", check.flag(self.combine, "combine"))
+
+    def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
+        """See the module's function of the same name."""
+        return run(counts, workload, epsilon, self, randomness)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Parameters:
     """The public numbers of one run.
 
     Attributes:
@@ -75,51 +80,54 @@ class Plan:
         return discrete.loss(1, self.cell_scale) + discrete.loss(1, self.box_scale)
 
 
-def planned(epsilon: Fraction, options: Dpcube) -> Plan:
+def parameters_for(epsilon: Fraction, options: Dpcube) -> Parameters:
     """Fix the scales, from public numbers alone."""
     cells = options.share * epsilon
-    return Plan(discrete.coarsened(1 / cells), discrete.coarsened(1 / (epsilon - cells)))
+    return Parameters(discrete.coarsened(1 / cells), discrete.coarsened(1 / (epsilon - cells)))
 
 
 def loss(epsilon: Fraction, options: Dpcube) -> Fraction:
     """The privacy loss of the numbers that ``run`` would use: at most epsilon, exactly."""
-    return planned(epsilon, options).loss
+    return parameters_for(epsilon, options).loss
 
 
-def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Dpcube, source: Source) -> Estimate:  # noqa: ARG001  the workload makes no difference
+def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Dpcube, randomness: Randomness) -> Estimate:  # noqa: ARG001  the workload makes no difference
     """Measure cells, cut boxes, measure boxes; then put both together."""
     refuse_unlisted(counts.size)
-    plan = planned(epsilon, options)
-    if plan.loss > epsilon:
-        raise AssertionError("the counts of dpcube outweigh their budget: this is a bug in dawa")
-    cells = estimated(counts.exposed, counts.shape, plan, options, source)
+    parameters = parameters_for(epsilon, options)
+    check.within(parameters.loss, epsilon, "Counting for dpcube")
+    cells = estimated(counts.exposed, counts.shape, parameters, options, randomness)
     line = cells[Order(counts.shape).flat()]
     split = {"cells": options.share * epsilon, "boxes": (1 - options.share) * epsilon}
-    return Estimate.of_cells(counts.shape, line, epsilon, _plain(options), split, source.description)
+    return Estimate.of_cells(counts.shape, line, epsilon, _plain(options), split, randomness.description)
 
 
-def estimated(exposed: Occupied, shape: tuple[int, ...], plan: Plan, options: Dpcube, source: Source) -> FloatArray:
+def estimated(
+    exposed: Occupied, shape: tuple[int, ...], parameters: Parameters, options: Dpcube, randomness: Randomness
+) -> FloatArray:
     """The private part: noisy cells, and the noisy totals of the boxes that they make; row by row of the grid."""
-    cells = noisy(exposed.grid(shape).ravel(), plan.cell_scale, source)
-    boxes = even_boxes(cells, shape, plan, options.tolerance)
-    totals = noisy(Partition(boxes.bounds, boxes=boxes).totals(exposed, shape), plan.box_scale, source)
-    found = combined(cells, totals, boxes, shape, plan) if options.combine else totals
+    cells = noisy(exposed.grid(shape).ravel(), parameters.cell_scale, randomness)
+    boxes = even_boxes(cells, shape, parameters, options.tolerance)
+    totals = noisy(Buckets(boxes.bounds, boxes=boxes).totals(exposed, shape), parameters.box_scale, randomness)
+    found = combined(cells, totals, boxes, shape, parameters) if options.combine else totals
     spread: FloatArray = found / np.diff(boxes.bounds)
     return spread[boxes.labels(shape)]
 
 
-def even_boxes(cells: IntArray, shape: tuple[int, ...], plan: Plan, tolerance: float) -> Boxes:
+def even_boxes(cells: IntArray, shape: tuple[int, ...], parameters: Parameters, tolerance: float) -> Boxes:
     """Boxes in which noisy cells vary as noise alone would: post-processing."""
-    variance = discrete.variance(plan.cell_scale)
-    lo, hi = kernels.even_boxes.cut(cells.astype(np.float64), np.array(shape), variance, tolerance)
+    variance = discrete.variance(parameters.cell_scale)
+    lo, hi = kernels.boxes.cut(cells.astype(np.float64), np.array(shape), variance, tolerance)
     return Boxes(frozen(lo), frozen(hi))
 
 
-def combined(cells: IntArray, totals: IntArray, boxes: Boxes, shape: tuple[int, ...], plan: Plan) -> FloatArray:
+def combined(
+    cells: IntArray, totals: IntArray, boxes: Boxes, shape: tuple[int, ...], parameters: Parameters
+) -> FloatArray:
     """The total of each box from both of its measurements, averaged by the inverse of their variances."""
     sums = np.zeros(len(boxes), np.int64)
     np.add.at(sums, boxes.labels(shape), cells)
-    of_sum, of_total = np.diff(boxes.bounds) * float(plan.cell_scale) ** 2, float(plan.box_scale) ** 2
+    of_sum, of_total = np.diff(boxes.bounds) * float(parameters.cell_scale) ** 2, float(parameters.box_scale) ** 2
     total: FloatArray = (sums * of_total + totals * of_sum) / (of_sum + of_total)
     return total
 
@@ -127,11 +135,3 @@ def combined(cells: IntArray, totals: IntArray, boxes: Boxes, shape: tuple[int, 
 def _plain(options: Dpcube) -> dict[str, Any]:
     """Options as JSON can hold them."""
     return {"share": str(options.share), "tolerance": options.tolerance, "combine": options.combine}
-
-
-MECHANISM = Mechanism(
-    "Noisy cells, a kd-tree of boxes over them, noise on every box (Xiao et al. 2014).",
-    Dpcube(),
-    run,
-    error_bars=False,
-)

@@ -21,22 +21,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dawa import budget, kernels
+from dawa import budget, check, kernels
 from dawa.arrays import FloatArray, IntArray, frozen
-from dawa.bucket_queries import Closed, runs_of
 from dawa.counts import Counts, Occupied
 from dawa.errors import BudgetError, OptionError
-from dawa.estimates import Estimate
-from dawa.mechanisms.mechanism import Mechanism
+from dawa.limits import MOST_CELLS_TRANSFORMED, MOST_FREQUENCIES, MOST_QUERIES_TRANSFORMED
+from dawa.mechanisms.base import Mechanism
 from dawa.noise import choice, discrete
-from dawa.noise.source import Source
-from dawa.workload import Workload
-
-LARGEST = 2**22
-"""Most cells: 16 frequencies are left there."""
-
-MOST_FREQUENCIES = 2**11 + 1
-"""All of them up to 4,096 cells."""
+from dawa.noise.randomness import Randomness
+from dawa.queries.bucket_queries import Closed, runs_of
+from dawa.queries.workload import Workload
+from dawa.results.estimate import Estimate
 
 WORK = 2**26
 """Most table entries that are read per pass: cells times frequencies."""
@@ -62,12 +57,9 @@ STEPS = 2**10
 SCORE_LIMIT = 2**58
 """Noise alone makes no more steps: with 2^45 records, scores then fit in 64 bits."""
 
-MOST_QUERIES = 2**12
-"""Queries that are transformed to learn which frequencies matter; more are thinned."""
-
 
 @dataclass(frozen=True)
-class Efpa:
+class Efpa(Mechanism):
     """Options of EFPA: all public.
 
     Attributes:
@@ -77,28 +69,29 @@ class Efpa:
         cells: Whether noise on every cell may be chosen in place of all coefficients.
     """
 
+    name = "efpa"
+    summary = "The lowest Fourier coefficients, their number chosen by the exponential mechanism (Ács et al. 2012)."
+    error_bars = False
+
     share: Fraction = Fraction(1, 5)
     weights: Literal["workload", "equal"] = "workload"
     cells: bool = True
 
     def __post_init__(self) -> None:
-        try:
-            share = budget.share(self.share, "share")
-        except BudgetError as error:
-            raise OptionError(error.problem, error.hint) from None
-        if not isinstance(self.weights, str) or self.weights not in {"workload", "equal"}:
-            raise OptionError(f"weights={self.weights!r} does not exist.", "pass 'workload' or 'equal'.")
-        if not isinstance(self.cells, (bool, np.bool_)):
-            raise OptionError(f"cells={self.cells!r} is neither yes nor no.", "pass True or False.")
-        object.__setattr__(self, "share", share)
-        object.__setattr__(self, "cells", bool(self.cells))
+        object.__setattr__(self, "share", budget.share(self.share, "share"))
+        check.one_of(self.weights, "weights", ("workload", "equal"))
+        object.__setattr__(self, "cells", check.flag(self.cells, "cells"))
+
+    def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
+        """See the module's function of the same name."""
+        return run(counts, workload, epsilon, self, randomness)
 
 
 DEFAULTS = Efpa()
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Parameters:
     """The public numbers of one run.
 
     Candidate k keeps the frequencies 0 to k; one more, if there is one, is noise on every cell.
@@ -170,15 +163,17 @@ def most_frequencies(size: int) -> int:
     return min(size // 2 + 1, MOST_FREQUENCIES, WORK // size)
 
 
-def planned(size: int, workload: Workload, epsilon: Fraction, options: Efpa) -> Plan:
+def parameters_for(size: int, workload: Workload, epsilon: Fraction, options: Efpa) -> Parameters:
     """Fix tables, weights and scales, from public numbers alone.
 
     Raises:
         OptionError: If there are too many cells.
         BudgetError: If epsilon is so small that no scale can be drawn.
     """
-    if size > LARGEST:
-        raise OptionError(f"efpa takes {LARGEST} cells, not {size}.", "use 'dawa', which has no such limit.")
+    if size > MOST_CELLS_TRANSFORMED:
+        raise OptionError(
+            f"efpa takes {MOST_CELLS_TRANSFORMED} cells, not {size}.", "use 'dawa', which has no such limit."
+        )
     epsilon1, epsilon2 = options.share * epsilon, (1 - options.share) * epsilon
     matters, square = _importance(workload, most_frequencies(size), options)
     weights = _weights(matters, options)
@@ -198,7 +193,7 @@ def planned(size: int, workload: Workload, epsilon: Fraction, options: Efpa) -> 
     step = max(1, math.isqrt(square_move) // STEPS, math.isqrt(max(noise)) // SCORE_LIMIT)
     spread = _root_above(2 * square_move, step) + 1
     choice_scale = discrete.coarsened(spread / epsilon1)
-    return Plan(
+    return Parameters(
         size,
         bits,
         cosines,
@@ -221,7 +216,7 @@ def loss(size: int, workload: Workload, epsilon: Fraction, options: Efpa = DEFAU
     >>> loss(5, Workload.ranges([0, 2], [3, 4], 5), Fraction(1)) <= 1
     True
     """
-    return planned(size, workload, epsilon, options).loss
+    return parameters_for(size, workload, epsilon, options).loss
 
 
 def tables(size: int, bits: int) -> tuple[IntArray, IntArray]:
@@ -231,12 +226,12 @@ def tables(size: int, bits: int) -> tuple[IntArray, IntArray]:
     return frozen(cosines), frozen(sines)
 
 
-def transformed(exposed: Occupied, plan: Plan) -> Answers:
+def transformed(exposed: Occupied, parameters: Parameters) -> Answers:
     """The exact answers to all rows: sums of integers."""
-    frequencies = len(plan.weights)
+    frequencies = len(parameters.weights)
     words = [
         kernels.fourier.sums(exposed.cells, exposed.counts, table, frequencies, LOW)
-        for table in (plan.cosines, plan.sines)
+        for table in (parameters.cosines, parameters.sines)
     ]
     cosines, sines = (
         [(upper << LOW) + lower for upper, lower in zip(high.tolist(), rest.tolist(), strict=True)]
@@ -245,48 +240,47 @@ def transformed(exposed: Occupied, plan: Plan) -> Answers:
     return Answers(cosines, sines)
 
 
-def scores(answers: Answers, plan: Plan) -> IntArray:
+def scores(answers: Answers, parameters: Parameters) -> IntArray:
     """How good each candidate is: minus its expected error, in steps.
 
     The error is the root of the dropped frequencies' energy plus the noise in the kept ones.
     """
     energies = [
         matter * (cosine**2 + sine**2)
-        for matter, cosine, sine in zip(plan.importance, answers.cosines, answers.sines, strict=True)
+        for matter, cosine, sine in zip(parameters.importance, answers.cosines, answers.sines, strict=True)
     ]
     dropped = sum(energies)
     squares = []
-    for energy, noise in zip(energies, plan.noise, strict=False):  # the cells, if they compete, drop nothing
+    for energy, noise in zip(energies, parameters.noise, strict=False):  # the cells, if they compete, drop nothing
         dropped -= energy
         squares.append(dropped + noise)
-    squares.extend(plan.noise[len(energies) :])
-    steps: IntArray = np.array([-math.isqrt(square // plan.step**2) for square in squares], np.int64)
+    squares.extend(parameters.noise[len(energies) :])
+    steps: IntArray = np.array([-math.isqrt(square // parameters.step**2) for square in squares], np.int64)
     return steps
 
 
-def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Efpa, source: Source) -> Estimate:
+def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Efpa, randomness: Randomness) -> Estimate:
     """Choose how many frequencies to keep, measure them, and transform back."""
-    plan = planned(counts.size, workload, epsilon, options)
-    if plan.loss > epsilon:
-        raise AssertionError("the scales of efpa outweigh its budget: this is a bug in dawa")
-    answers = transformed(counts.exposed, plan)
-    chosen = choice.exponential_choice(scores(answers, plan), plan.choice_scale, source)
-    if chosen == len(plan.weights) and plan.cell_scale is not None:
+    parameters = parameters_for(counts.size, workload, epsilon, options)
+    check.within(parameters.loss, epsilon, "Measuring frequencies")
+    answers = transformed(counts.exposed, parameters)
+    chosen = choice.exponential_choice(scores(answers, parameters), parameters.choice_scale, randomness)
+    if chosen == len(parameters.weights) and parameters.cell_scale is not None:
         exact = counts.exposed.dense(counts.size)
-        cells = (exact + discrete.laplace(plan.cell_scale, counts.size, source)).astype(np.float64)
+        cells = (exact + discrete.laplace(parameters.cell_scale, counts.size, randomness)).astype(np.float64)
     else:
-        cells = inverted(measured(answers, plan, chosen, source), plan.size)
+        cells = inverted(measured(answers, parameters, chosen, randomness), parameters.size)
     split = {"choose": options.share * epsilon, "measure": (1 - options.share) * epsilon}
-    return Estimate.of_cells(counts.shape, cells, epsilon, _plain(options), split, source.description)
+    return Estimate.of_cells(counts.shape, cells, epsilon, _plain(options), split, randomness.description)
 
 
-def measured(answers: Answers, plan: Plan, highest: int, source: Source) -> NDArray[np.complex128]:
+def measured(answers: Answers, parameters: Parameters, highest: int, randomness: Randomness) -> NDArray[np.complex128]:
     """Noisy Fourier coefficients of the frequencies 0 to ``highest``: public from here on."""
     kept = highest + 1
-    weights = np.tile(plan.weights[:kept], 2)
-    noise = discrete.laplace((np.full(2 * kept, plan.scales[highest]), weights), 2 * kept, source).tolist()
+    weights = np.tile(parameters.weights[:kept], 2)
+    noise = discrete.laplace((np.full(2 * kept, parameters.scales[highest]), weights), 2 * kept, randomness).tolist()
     noisy = [exact + more for exact, more in zip(answers.cosines[:kept] + answers.sines[:kept], noise, strict=True)]
-    waves = np.array([float(answer) for answer in noisy]) / 2.0**plan.bits
+    waves = np.array([float(answer) for answer in noisy]) / 2.0**parameters.bits
     coefficients: NDArray[np.complex128] = waves[:kept] - 1j * waves[kept:]
     return coefficients
 
@@ -334,7 +328,7 @@ def _powers(workload: Workload, frequencies: int) -> tuple[FloatArray, float]:
 def _thinned(workload: Workload) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """Every j-th query, so that not many more than ``MOST_QUERIES`` runs are left."""
     queries = len(workload.first) - 1
-    keep = max(1, min(queries, MOST_QUERIES * queries // len(workload.lo)))
+    keep = max(1, min(queries, MOST_QUERIES_TRANSFORMED * queries // len(workload.lo)))
     picks = np.linspace(0, queries - 1, keep).astype(np.int64)
     first, runs = runs_of(workload.first, picks)
     return first, workload.lo[runs], workload.hi[runs], workload.weight[runs]
@@ -370,11 +364,3 @@ def _root_above(square: int, step: int) -> int:
 def _plain(options: Efpa) -> dict[str, Any]:
     """Options as JSON can hold them."""
     return {"share": str(options.share), "weights": options.weights, "cells": options.cells}
-
-
-MECHANISM = Mechanism(
-    "The lowest Fourier coefficients, their number chosen by the exponential mechanism (Ács et al. 2012).",
-    DEFAULTS,
-    run,
-    error_bars=False,
-)

@@ -17,26 +17,29 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from dawa import infer, stages
+from dawa import infer, progress
 from dawa.counts import Counts
-from dawa.estimates import Estimate
 from dawa.mechanisms import two_stage
-from dawa.mechanisms.mechanism import Mechanism
-from dawa.noise.source import Source
+from dawa.mechanisms.base import Mechanism
+from dawa.noise.randomness import Randomness
 from dawa.partition import choose as stage_one
-from dawa.partition.kd_tree import KdTree, TreePartition
+from dawa.partition.kd_tree import KdTree, TreeBuckets
+from dawa.queries.workload import Workload
+from dawa.results.estimate import Estimate
 from dawa.strategy import nested
-from dawa.strategy.rows import RESOLUTION
-from dawa.workload import Workload
+from dawa.strategy.base import RESOLUTION
 
 
 @dataclass(frozen=True)
-class HybridTree(KdTree):
+class HybridTree(KdTree, Mechanism):
     """Options of the hybrid tree: those of its boxes, and what follows measuring.
 
     Attributes:
         postprocess: ``"nonnegative"``, ``"rounded"`` (non-negative and whole), or ``"none"`` (unbiased).
     """
+
+    name = "hybrid-tree"
+    summary = "Boxes cut at private medians above and in halves below, counted on every level (Cormode et al. 2012)."
 
     postprocess: infer.PostProcess = "none"
 
@@ -44,16 +47,15 @@ class HybridTree(KdTree):
         super().__post_init__()
         infer.check(self.postprocess)
 
-
-def run(counts: Counts, workload: Workload, epsilon: Fraction, options: HybridTree, source: Source) -> Estimate:
-    """Choose boxes, measure all nodes of their tree, infer. The workload changes nothing."""
-    del workload
-    stages.reached("Choosing buckets")
-    buckets = cast("TreePartition", stage_one.partition(counts, epsilon, options, source))
-    strategy = nested.geometric(
-        buckets.start, buckets.stop, buckets.allowance(epsilon, RESOLUTION), ratio(len(counts.shape))
-    )
-    return two_stage.finished(counts, buckets, strategy, epsilon, _plain(options), source)
+    def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
+        """Choose boxes, measure all nodes of their tree, infer. The workload changes nothing."""
+        del workload
+        progress.reached("Choosing buckets")
+        buckets = cast("TreeBuckets", stage_one.partition(counts, epsilon, self, randomness))
+        strategy = nested.geometric(
+            buckets.start, buckets.stop, buckets.allowance(epsilon, RESOLUTION), ratio(len(counts.shape))
+        )
+        return two_stage.finished(counts, buckets, strategy, epsilon, _plain(self), randomness)
 
 
 def ratio(axes: int) -> float:
@@ -68,10 +70,3 @@ def ratio(axes: int) -> float:
 def _plain(options: HybridTree) -> dict[str, Any]:
     """Options as JSON can hold them."""
     return {**asdict(options), "share": str(options.for_medians) if options.levels else None}
-
-
-MECHANISM = Mechanism(
-    "Boxes cut at private medians above and in halves below, counted on every level (Cormode et al. 2012).",
-    HybridTree(),
-    run,
-)

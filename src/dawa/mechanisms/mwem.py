@@ -19,36 +19,29 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from dawa import budget, infer, kernels
+from dawa import budget, check, infer, kernels
 from dawa.arrays import FloatArray, IntArray
-from dawa.bucket_queries import Closed, runs_of
-from dawa.counts import MOST_RECORDS, Counts, Occupied
-from dawa.errors import BudgetError, OptionError
-from dawa.estimates import Estimate
-from dawa.mechanisms.mechanism import Mechanism
+from dawa.counts import Counts, Occupied
+from dawa.errors import OptionError
+from dawa.limits import MOST_CANDIDATES, MOST_CELLS_LISTED, MOST_RECORDS, MOST_ROUNDS
+from dawa.mechanisms.base import Mechanism
 from dawa.noise import choice, discrete
-from dawa.noise.source import Source
-from dawa.order import MOST_LISTED
-from dawa.workload import Workload
+from dawa.noise.randomness import Randomness
+from dawa.queries.bucket_queries import Closed, runs_of
+from dawa.queries.workload import Workload
+from dawa.results.estimate import Estimate
 from dawa.workloads import uniform
 
 LATTICE = 2**10
 """The largest weight of a query, in whole numbers."""
 
-MOST_CANDIDATES = 50_000
-"""Queries that compete in a round; larger workloads are thinned."""
-
-MOST_ROUNDS = 200
-"""The most that is chosen where the user does not: time grows with their cube."""
-
 
 @dataclass(frozen=True)
-class Mwem:
+class Mwem(Mechanism):
     """Options of MWEM: all public.
 
     Attributes:
@@ -59,6 +52,10 @@ class Mwem:
         choice_share: Share of each round for choosing the query; the rest measures it.
     """
 
+    name = "mwem"
+    summary = "Rounds of asking the worst query and multiplicative weights (Hardt et al. 2012)."
+    error_bars = False
+
     rounds: int | None = None
     replays: int = 100
     records: int | None = None
@@ -68,18 +65,14 @@ class Mwem:
     def __post_init__(self) -> None:
         for name, least, most in (("rounds", 1, 10**4), ("replays", 1, 10**4), ("records", 0, MOST_RECORDS)):
             value = getattr(self, name)
-            if value is None and name != "replays":
-                continue
-            if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
-                raise OptionError(
-                    f"{name}={value!r} is no number that it can take.", f"pass a whole number from {least} to {most}."
-                )
-            object.__setattr__(self, name, int(value))
+            if value is not None or name == "replays":
+                object.__setattr__(self, name, check.whole(value, name, least, most))
         for name in ("total_share", "choice_share"):
-            try:
-                object.__setattr__(self, name, budget.share(getattr(self, name), name))
-            except BudgetError as error:
-                raise OptionError(error.problem, error.hint) from None
+            object.__setattr__(self, name, budget.share(getattr(self, name), name))
+
+    def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
+        """See the module's function of the same name."""
+        return run(counts, workload, epsilon, self, randomness)
 
 
 DEFAULTS = Mwem()
@@ -138,7 +131,7 @@ class Queries:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Parameters:
     """The public numbers of the rounds.
 
     Attributes:
@@ -183,23 +176,25 @@ def rounds_for(epsilon: Fraction, records: int) -> int:
     return min(max(round(math.pow(float(epsilon) * records, 0.4) / 2), 2), MOST_ROUNDS)
 
 
-def planned(queries: Queries, epsilon: Fraction, rounds: int, options: Mwem) -> Plan:
+def parameters_for(queries: Queries, epsilon: Fraction, rounds: int, options: Mwem) -> Parameters:
     """Scales for so many rounds, from public numbers alone."""
     sensitivity, each = queries.sensitivity, epsilon / rounds
     choice_scale = discrete.coarsened(2 * sensitivity / (options.choice_share * each))
     measure_scale = discrete.coarsened(sensitivity / ((1 - options.choice_share) * each))
-    return Plan(rounds, sensitivity, choice_scale, measure_scale)
+    return Parameters(rounds, sensitivity, choice_scale, measure_scale)
 
 
-def loss(total_scale: Fraction | None, plan: Plan) -> Fraction:
+def loss(total_scale: Fraction | None, parameters: Parameters) -> Fraction:
     """The privacy loss of counting all records, if they are counted, and of the rounds."""
-    return plan.loss + (Fraction(0) if total_scale is None else discrete.loss(1, total_scale))
+    return parameters.loss + (Fraction(0) if total_scale is None else discrete.loss(1, total_scale))
 
 
-def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Mwem, source: Source) -> Estimate:
+def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Mwem, randomness: Randomness) -> Estimate:
     """Count the records, then ask, measure and update in rounds."""
-    if counts.size > MOST_LISTED:
-        raise OptionError(f"mwem takes {MOST_LISTED} cells, not {counts.size}.", "use 'dawa', which has no such limit.")
+    if counts.size > MOST_CELLS_LISTED:
+        raise OptionError(
+            f"mwem takes {MOST_CELLS_LISTED} cells, not {counts.size}.", "use 'dawa', which has no such limit."
+        )
     queries = candidates(workload)
     total_scale, spent = None, Fraction(0)
     if options.records is None:
@@ -209,33 +204,40 @@ def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Mwem, so
     records = options.records
     if total_scale is not None:
         # The scales of the rounds follow from the noisy total, but their loss is within budget for any number of them.
-        records = int(counts.exposed.counts.sum()) + int(discrete.laplace(total_scale, 1, source)[0])
+        records = int(counts.exposed.counts.sum()) + int(discrete.laplace(total_scale, 1, randomness)[0])
     records = min(max(int(records or 0), 1), MOST_RECORDS)
-    plan = planned(queries, left, min(options.rounds or rounds_for(left, records), len(queries)), options)
-    if loss(total_scale, plan) > epsilon:
-        raise AssertionError("the rounds of mwem outweigh their budget: this is a bug in dawa")
-    bounds, mass = rounds_of(counts.exposed, counts.size, queries, records, plan, options.replays, source)
+    parameters = parameters_for(queries, left, min(options.rounds or rounds_for(left, records), len(queries)), options)
+    check.within(loss(total_scale, parameters), epsilon, "A run of mwem")
+    bounds, mass = rounds_of(counts.exposed, counts.size, queries, records, parameters, options.replays, randomness)
     cells = infer.expanded(mass, bounds)
     split = {
         "total": spent,
         "choose": options.choice_share * left,
         "measure": (1 - options.choice_share) * left,
     }
-    return Estimate.of_cells(counts.shape, cells, epsilon, _plain(options, plan), split, source.description)
+    return Estimate.of_cells(counts.shape, cells, epsilon, _plain(options, parameters), split, randomness.description)
 
 
 def rounds_of(
-    exposed: Occupied, size: int, queries: Queries, records: int, plan: Plan, replays: int, source: Source
+    exposed: Occupied,
+    size: int,
+    queries: Queries,
+    records: int,
+    parameters: Parameters,
+    replays: int,
+    randomness: Randomness,
 ) -> tuple[IntArray, FloatArray]:
     """The private part. The estimate is even between the ends of the queries asked so far: bounds, and records."""
     exact = queries.exact(exposed)
     open_, asked = np.arange(len(queries)), np.zeros(0, np.int64)
     answers = np.zeros(0)
     bounds, mass = np.array([0, size]), np.array([float(records)])
-    for _ in range(plan.rounds):
-        pick = choice.exponential_choice(scores(exact, queries, bounds, mass)[open_], plan.choice_scale, source)
+    for _ in range(parameters.rounds):
+        pick = choice.exponential_choice(
+            scores(exact, queries, bounds, mass)[open_], parameters.choice_scale, randomness
+        )
         chosen, open_ = open_[pick], np.delete(open_, pick)
-        noisy = int(exact[chosen]) + int(discrete.laplace(plan.measure_scale, 1, source)[0])
+        noisy = int(exact[chosen]) + int(discrete.laplace(parameters.measure_scale, 1, randomness)[0])
         asked, answers = np.append(asked, chosen), np.append(answers, noisy / LATTICE)
         bounds, mass = updated(queries.only(asked), answers, bounds, mass, replays)
     return bounds, mass
@@ -269,17 +271,12 @@ def _listed(workload: Workload) -> Workload:
     return workload.enumerated()
 
 
-def _plain(options: Mwem, plan: Plan) -> dict[str, Any]:
+def _plain(options: Mwem, parameters: Parameters) -> dict[str, Any]:
     """Options as JSON can hold them, with the rounds that were run."""
     return {
-        "rounds": plan.rounds,
+        "rounds": parameters.rounds,
         "replays": options.replays,
         "records": options.records,
         "total_share": str(options.total_share),
         "choice_share": str(options.choice_share),
     }
-
-
-MECHANISM = Mechanism(
-    "Rounds of asking the worst query and multiplicative weights (Hardt et al. 2012).", DEFAULTS, run, error_bars=False
-)

@@ -7,27 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from dawa import infer, measure, stages
+from dawa import check, infer, measure, progress
 from dawa.arrays import frozen
 from dawa.counts import Counts
 from dawa.errors import OptionError
-from dawa.estimates import Estimate
-from dawa.mechanisms.mechanism import Mechanism
-from dawa.noise.source import Source
-from dawa.order import MOST_LISTED
+from dawa.limits import MOST_BRANCHES, MOST_CELLS_LISTED
+from dawa.mechanisms.base import Mechanism
+from dawa.noise.randomness import Randomness
 from dawa.partition import choose as stage_one
-from dawa.partition.buckets import Partition
+from dawa.partition.buckets import Buckets
+from dawa.queries.workload import Workload
+from dawa.results.estimate import Estimate
 from dawa.strategy import choose as stage_two
-from dawa.strategy.patches import Patches
-from dawa.strategy.rows import RESOLUTION, Strategy
-from dawa.workload import Workload
-
-MOST_BRANCHES = 2**24
-"""Wider than any domain; a tree's widths then fit in 64 bits."""
+from dawa.strategy.base import RESOLUTION, Strategy
+from dawa.strategy.bumps import Patches
 
 
 @dataclass(frozen=True)
-class TwoStage:
+class TwoStage(Mechanism):
     """Options of a two-stage mechanism.
 
     Attributes:
@@ -55,7 +52,7 @@ class TwoStage:
         for name, value in (("strategy", self.strategy), ("effort", effort), ("postprocess", self.postprocess)):
             if not isinstance(value, str):
                 raise OptionError(f"{name}={value!r} is no name.", "pass a name, in quotes.")
-        stage_two.check(self.strategy, effort, self.branching)
+        stage_two.check_options(self.strategy, effort, self.branching)
         for name, takers in (("effort", stage_two.SEARCHED), ("branching", stage_two.TREES)):
             if getattr(self, name) is not None and self.strategy not in takers:
                 raise OptionError(
@@ -63,50 +60,49 @@ class TwoStage:
                     f"pass {name}=None, or one of the strategies {', '.join(takers)}.",
                 )
         infer.check(self.postprocess)
-        if not isinstance(self.merge, (bool, np.bool_)):
-            raise OptionError(f"merge={self.merge!r} is neither yes nor no.", "pass True or False.")
         if self.branching is not None and self.branching > MOST_BRANCHES:
             raise OptionError(f"branching={self.branching} is too wide.", f"pass {MOST_BRANCHES} or less.")
         # Plain values: numpy's do not survive in a release file.
-        object.__setattr__(self, "merge", bool(self.merge))
+        object.__setattr__(self, "merge", check.flag(self.merge, "merge"))
         object.__setattr__(self, "branching", None if self.branching is None else int(self.branching))
 
+    def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
+        """Partition, choose a strategy, measure, infer."""
+        method = stage_one.method(self.partition, counts.shape)
+        progress.reached("Choosing buckets")
+        buckets = stage_one.partition(counts, epsilon, method, randomness)
+        if self.merge:
+            buckets = buckets.merged(workload)
+        progress.reached("Choosing what to measure")
+        strategy = stage_two.choose(
+            buckets.queries(workload),
+            buckets.allowance(epsilon, RESOLUTION),
+            self.strategy,
+            self.effort or "best",
+            self.branching,
+            patches(buckets, counts.shape),
+        )
+        return finished(counts, buckets, strategy, epsilon, plain(self, method), randomness)
 
-def two_stages(summary: str, **options: Any) -> Mechanism:  # noqa: ANN401  checked by the dataclass
-    """A mechanism of two stages."""
-    return Mechanism(summary, TwoStage(**options), run)
 
+@dataclass(frozen=True)
+class AsPublished(TwoStage):
+    """Two stages that keep to their paper: what was measured is not touched up."""
 
-def as_published(summary: str, **options: Any) -> Mechanism:  # noqa: ANN401  checked by the dataclass
-    """A mechanism of two stages that keeps to its paper: what was measured is not touched up."""
-    return two_stages(summary, **{"postprocess": "none", **options})
-
-
-def run(counts: Counts, workload: Workload, epsilon: Fraction, options: TwoStage, source: Source) -> Estimate:
-    """Partition, choose a strategy, measure, infer."""
-    method = stage_one.method(options.partition, counts.shape)
-    stages.reached("Choosing buckets")
-    buckets = stage_one.partition(counts, epsilon, method, source)
-    if options.merge:
-        buckets = buckets.merged(workload)
-    stages.reached("Choosing what to measure")
-    strategy = stage_two.choose(
-        buckets.queries(workload),
-        buckets.allowance(epsilon, RESOLUTION),
-        options.strategy,
-        options.effort or "best",
-        options.branching,
-        patches(buckets, counts.shape),
-    )
-    return finished(counts, buckets, strategy, epsilon, plain(options, method), source)
+    postprocess: infer.PostProcess = "none"
 
 
 def finished(
-    counts: Counts, buckets: Partition, strategy: Strategy, epsilon: Fraction, options: dict[str, Any], source: Source
+    counts: Counts,
+    buckets: Buckets,
+    strategy: Strategy,
+    epsilon: Fraction,
+    options: dict[str, Any],
+    randomness: Randomness,
 ) -> Estimate:
     """Measure, infer: what is left once buckets and strategy are known. The options say how to post-process."""
-    stages.reached("Measuring")
-    measured = measure.measure(counts, buckets, strategy, epsilon, source)
+    progress.reached("Measuring")
+    measured = measure.measure(counts, buckets, strategy, epsilon, randomness)
     unbiased = strategy.solve(measured.answers.astype(np.float64))
     return Estimate(
         shape=counts.shape,
@@ -118,18 +114,18 @@ def finished(
         unit_variance=measured.unit_variance,
         options=options,
         split=_split(buckets, epsilon),
-        randomness=source.description,
+        randomness=randomness.description,
     )
 
 
-def _split(buckets: Partition, epsilon: Fraction) -> dict[str, Fraction]:
+def _split(buckets: Buckets, epsilon: Fraction) -> dict[str, Fraction]:
     """What each step spends of epsilon, where it spends most on the partition."""
     return {"partition": buckets.spent, "measure": epsilon - buckets.spent}
 
 
-def patches(buckets: Partition, shape: tuple[int, ...]) -> Patches | None:
+def patches(buckets: Buckets, shape: tuple[int, ...]) -> Patches | None:
     """Where the buckets lie, if on a map that can be listed."""
-    if len(shape) == 1 or math.prod(shape) > MOST_LISTED:
+    if len(shape) == 1 or math.prod(shape) > MOST_CELLS_LISTED:
         return None
     return Patches(shape, buckets.order(shape), buckets.bounds)
 
@@ -147,14 +143,14 @@ def plain(options: TwoStage, method: object) -> dict[str, Any]:
 
 
 def _plain_partition(option: object, method: object) -> Any:  # noqa: ANN401  JSON
-    if not isinstance(method, Partition) and is_dataclass(method) and not isinstance(method, type):
+    if not isinstance(method, Buckets) and is_dataclass(method) and not isinstance(method, type):
         return {
             "method": type(method).__name__,
             **{k: _plain_value(v) for k, v in asdict(method).items()},
         }
     if option is None or isinstance(option, str):
         return option or "none"
-    return {"method": "given", "buckets": len(method) if isinstance(method, Partition) else None}
+    return {"method": "given", "buckets": len(method) if isinstance(method, Buckets) else None}
 
 
 def _plain_value(value: Any) -> Any:  # noqa: ANN401  JSON

@@ -2,7 +2,7 @@
 
 from dawa.arrays import IntArray
 from dawa.noise.discrete import Scale, laplace
-from dawa.noise.source import source_for
+from dawa.noise.randomness import randomness_for
 
 __all__ = ["Scale", "discrete_laplace"]
 
@@ -27,4 +27,4 @@ def discrete_laplace(scale: Scale, size: int, seed: int | None = None) -> IntArr
     >>> discrete_laplace(([1, 1_000_000], [3, 1]), 2).shape
     (2,)
     """
-    return laplace(scale, size, source_for(seed))
+    return laplace(scale, size, randomness_for(seed))

@@ -11,19 +11,19 @@ from dawa import kernels
 from dawa.arrays import IntArray
 from dawa.errors import BudgetError
 from dawa.noise.discrete import LIMIT, as_bytes
-from dawa.noise.source import Source
+from dawa.noise.randomness import Randomness
 
 HOPELESS = 2**40
 """A candidate that needs so many coins of chance 1/e in a row: nobody will see one of them fail to decide."""
 
 
-def exponential_choice(scores: IntArray, scale: Fraction, source: Source) -> int:
+def exponential_choice(scores: IntArray, scale: Fraction, randomness: Randomness) -> int:
     """The index of a score, drawn with chances proportional to ``exp(score / scale)``.
 
     With scores that one record moves by at most Δ, and scale 2Δ/ε, this is ε-differentially private; where all
     scores move in the same direction, scale Δ/ε will do.
 
-    >>> from dawa.noise.source import Seeded
+    >>> from dawa.noise.randomness import Seeded
     >>> exponential_choice(np.array([0, 1000, 0]), Fraction(1), Seeded(0))
     1
     """
@@ -36,9 +36,9 @@ def exponential_choice(scores: IntArray, scale: Fraction, source: Source) -> int
         pairs = [divmod(int(gap) * scale.denominator, scale.numerator) for gap in behind]
         wholes = np.array([min(whole, HOPELESS) for whole, _ in pairs], np.int64)
         parts = np.array([part for _, part in pairs], np.int64)
-    stream = as_bytes(source.words(64))
+    stream = as_bytes(randomness.words(64))
     while (pick := kernels.draw.choose(stream, wholes, parts, scale.numerator)) < 0:
-        stream = np.concatenate((stream, as_bytes(source.words(len(stream) // 8))))
+        stream = np.concatenate((stream, as_bytes(randomness.words(len(stream) // 8))))
     return int(pick)
 
 

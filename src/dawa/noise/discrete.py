@@ -5,15 +5,15 @@ A scale is exact: a fraction whose two parts lie below 2^56, so that the sampler
 
 import math
 from fractions import Fraction
-from numbers import Integral, Rational
+from numbers import Rational
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dawa import kernels
+from dawa import check, kernels
 from dawa.arrays import IntArray, WordArray
 from dawa.errors import BudgetError, OptionError
-from dawa.noise.source import Source
+from dawa.noise.randomness import Randomness
 
 Scale = Fraction | int | tuple[ArrayLike, ArrayLike]
 """One scale for all draws, or integer arrays (numerators, denominators) with one per draw."""
@@ -30,19 +30,19 @@ BYTES = 14, 20
 HINT = "pass a positive Fraction or int, or a pair (numerators, denominators) of integer arrays."
 
 
-def laplace(scale: Scale, size: int, source: Source) -> IntArray:
+def laplace(scale: Scale, size: int, randomness: Randomness) -> IntArray:
     """Draw whole numbers x with ``P(x) ∝ exp(-|x| / scale)``.
 
-    >>> from dawa.noise.source import Seeded
+    >>> from dawa.noise.randomness import Seeded
     >>> bool(abs(laplace(Fraction(1, 50), 1000, Seeded(0))).any())
     False
     """
-    return _draws(scale, size, source, signed=True)
+    return _draws(scale, size, randomness, signed=True)
 
 
-def exponential(scale: Scale, size: int, source: Source) -> IntArray:
+def exponential(scale: Scale, size: int, randomness: Randomness) -> IntArray:
     """Draw whole numbers x ≥ 0 with ``P(X ≥ x) = exp(-x / scale)``: one side of the Laplace."""
-    return _draws(scale, size, source, signed=False)
+    return _draws(scale, size, randomness, signed=False)
 
 
 def loss(sensitivity: int, scale: Fraction) -> Fraction:
@@ -51,7 +51,7 @@ def loss(sensitivity: int, scale: Fraction) -> Fraction:
     >>> loss(65536, Fraction(65536 * 10))
     Fraction(1, 10)
     """
-    if isinstance(sensitivity, bool) or not isinstance(sensitivity, Integral) or sensitivity < 0:
+    if not check.is_whole(sensitivity, 0):
         raise BudgetError(
             f"The sensitivity of integer sums must be a non-negative integer, not {sensitivity!r}.",
             "pass the largest L1 change of the sums that one record can make.",
@@ -90,14 +90,14 @@ def coarsened(scale: Fraction) -> Fraction:
     return least
 
 
-def _draws(scale: Scale, size: int, source: Source, *, signed: bool, buffer: int = BUFFER) -> IntArray:
+def _draws(scale: Scale, size: int, randomness: Randomness, *, signed: bool, buffer: int = BUFFER) -> IntArray:
     """Feed the kernel with words until all draws are complete.
 
     The kernel stops in front of a draw that the bytes at hand cannot finish. That draw keeps its bytes and is
     repeated with the same ones, now followed by more. So the draws depend on the sequence of words alone, not
     on how it is cut into buffers, and no draw is thrown away for being long.
     """
-    if isinstance(size, bool) or not isinstance(size, Integral) or size < 0:
+    if not check.is_whole(size, 0):
         raise OptionError(f"The number of draws must be a non-negative integer, not {size!r}.", "pass size=1000.")
     numerators, denominators = _pair(scale, int(size)) if isinstance(scale, tuple) else _single(scale)
     each = BYTES[int(numerators.max(initial=1) >= 2**28)]
@@ -106,7 +106,7 @@ def _draws(scale: Scale, size: int, source: Source, *, signed: bool, buffer: int
     stream = np.empty(0, np.uint8)
     done = 0
     while done < draws.size:
-        words = source.words(min(buffer, (draws.size - done) * each // 8 + 8))
+        words = randomness.words(min(buffer, (draws.size - done) * each // 8 + 8))
         stream = np.concatenate((stream, as_bytes(words)))
         rest = slice(done, None) if many else slice(None)
         complete, used, too_large = kernels.draw.draw(

@@ -14,8 +14,7 @@
 | ``optimum`` | the least-cost partition, for evaluation | it is NOT; nothing in the pipeline imports it |
 """
 
-from dawa.partition.buckets import Partition
-from dawa.partition.fixed import every_cell, given
+from dawa.partition.buckets import Buckets, every_cell, given
 from dawa.partition.kd_tree import KdTree
 from dawa.partition.noisy_cost import NoisyCost
 from dawa.partition.php import Php
@@ -25,9 +24,9 @@ from dawa.partition.uniform_grid import UniformGrid
 from dawa.partition.walk import Walk
 
 __all__ = [
+    "Buckets",
     "KdTree",
     "NoisyCost",
-    "Partition",
     "Php",
     "PrivTree",
     "StructureFirst",

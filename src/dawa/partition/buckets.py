@@ -1,19 +1,26 @@
-"""What the partition step hands on: bucket bounds, and what each bucket's records have paid for them."""
+"""What the partition step hands on: bucket bounds, and what each bucket's records have paid for them.
+
+Buckets that are public cost nothing: every cell on its own (``every_cell``; ``by_rows`` in the order of an array
+instead of the curve, for strategies that are products of the axes), or bounds that the user names (``given``).
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dawa.arrays import BoolArray, FloatArray, IntArray, frozen
-from dawa.bucket_queries import BucketQueries
 from dawa.counts import Occupied
-from dawa.noise.source import Source
-from dawa.order import Order
-from dawa.partition.boxes import Boxes
+from dawa.errors import OptionError
+from dawa.layout.boxes import Boxes, row_runs
+from dawa.layout.curve import Order
+from dawa.limits import MOST_CELLS_LISTED
+from dawa.noise.randomness import Randomness
 from dawa.partition.split import SplitTable
-from dawa.workload import Workload
+from dawa.queries.bucket_queries import BucketQueries
+from dawa.queries.workload import Workload
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +48,7 @@ class StopRule:
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
+class Buckets:
     """Buckets ``[bounds[b], bounds[b + 1])`` and the privacy loss of choosing them.
 
     Attributes:
@@ -51,7 +58,7 @@ class Partition:
         spared: Which buckets are spared.
         stops: How the buckets came about, where that says something about their unevenness.
         boxes: The buckets as boxes of the grid, where they are that; the line then has their cells one box after
-            the other. Without it buckets are stretches of the line that ``dawa.order`` draws.
+            the other. Without it buckets are stretches of the line that ``dawa.layout.curve`` draws.
     """
 
     bounds: IntArray
@@ -88,7 +95,7 @@ class Partition:
         """A workload in terms of the buckets."""
         if self.boxes is None or workload.boxes is None:
             return workload.on_buckets(self.bounds)
-        return self.boxes.queries(*workload.boxes)
+        return BucketQueries.of_boxes(self.boxes, *workload.boxes)
 
     def allowance(self, epsilon: Fraction, resolution: int) -> IntArray:
         """How much weight each bucket's column may have, if the noise has scale resolution/(epsilon-spent_least).
@@ -101,7 +108,7 @@ class Partition:
             allowed[self.spared] = resolution
         return frozen(allowed)
 
-    def merged(self, workload: Workload) -> "Partition":
+    def merged(self, workload: Workload) -> "Buckets":
         """Without the bounds that no query needs: where one disappears, the two buckets are measured as one.
 
         On a line these are the bounds with no end of a query in either of the two adjacent buckets; on maps, those
@@ -123,20 +130,20 @@ class Partition:
         needed[[0, -1]] = True
         return self if needed.all() else self._without(~needed)
 
-    def _without(self, dropped: BoolArray) -> "Partition":
+    def _without(self, dropped: BoolArray) -> "Buckets":
         """The partition without these bounds."""
         first = np.flatnonzero(~dropped[:-1])
         alone = np.diff(np.append(first, len(self))) == 1
         stops = self.stops and StopRule(self.stops.table, np.where(alone, self.stops.depth[first], -1))
         spared = None if self.spared is None else frozen(self.spared[first])
-        return Partition(frozen(self.bounds[~dropped]), self.spent, self.spent_least, spared, stops)
+        return Buckets(frozen(self.bounds[~dropped]), self.spent, self.spent_least, spared, stops)
 
 
 @runtime_checkable
 class Method(Protocol):
     """A private way to choose buckets: its options, and how it is run."""
 
-    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, source: Source) -> Partition:
+    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, randomness: Randomness) -> Buckets:
         """Choose buckets; the records of each lose what the partition says they have spent of epsilon."""
         ...
 
@@ -145,6 +152,86 @@ class Method(Protocol):
 class GridMethod(Protocol):
     """A private way to choose boxes of a grid as buckets."""
 
-    def choose_boxes(self, exposed: Occupied, shape: tuple[int, ...], epsilon: Fraction, source: Source) -> Partition:
-        """Choose boxes that tile the grid; a record loses ``Partition.spent`` out of epsilon."""
+    def choose_boxes(
+        self, exposed: Occupied, shape: tuple[int, ...], epsilon: Fraction, randomness: Randomness
+    ) -> Buckets:
+        """Choose boxes that tile the grid; a record loses ``Buckets.spent`` out of epsilon."""
         ...
+
+
+def every_cell(size: int) -> Buckets:
+    """One bucket per cell: no partition.
+
+    Raises:
+        OptionError: If they are too many to list.
+    """
+    if size > MOST_CELLS_LISTED:
+        raise OptionError(f"{size} cells are too many to measure one by one.", "use 'dawa', or coarser steps.")
+    return Buckets(frozen(np.arange(size + 1)))
+
+
+def given(bounds: ArrayLike, size: int) -> Buckets:
+    """Buckets fixed beforehand, without a look at the data.
+
+    Raises:
+        OptionError: If the bounds do not increase from 0 to the size of the domain.
+    """
+    hint = f"pass increasing whole numbers that begin with 0 and end with {size}."
+    try:
+        array = np.asarray(bounds)
+    except (ValueError, TypeError, OverflowError):
+        raise OptionError("The partition cannot be read as a list of cell numbers.", hint) from None
+    if array.ndim != 1 or len(array) < 2 or array.dtype.kind not in "iuf":
+        raise OptionError("The partition is no list of cell numbers.", hint)
+    if not ((array >= 0) & (array <= size) & (array == np.floor(array))).all():
+        raise OptionError("The partition has bounds that are no cell numbers.", hint)
+    whole = array.astype(np.int64)
+    if whole[0] != 0 or whole[-1] != size or (np.diff(whole) <= 0).any():
+        raise OptionError(f"The partition does not divide the domain of {size} cells.", hint)
+    return Buckets(frozen(whole))
+
+
+@dataclass(frozen=True, eq=False)
+class RowMajor(Buckets):
+    """Buckets that are the cells of a grid in row-major order."""
+
+    def totals(self, exposed: Occupied, shape: tuple[int, ...]) -> IntArray:
+        """The number of records in each cell, exactly: private."""
+        return exposed.grid(shape).ravel()
+
+    def order(self, shape: tuple[int, ...]) -> IntArray:
+        """The row-major number of every cell, bucket by bucket: the bucket's own."""
+        return np.arange(np.prod(shape, dtype=np.int64))
+
+    def cells(self, positions: IntArray, shape: tuple[int, ...]) -> IntArray:
+        """The coordinates of the cells at these positions, one row each."""
+        return np.stack(np.unravel_index(positions, shape), axis=1)
+
+    def merged(self, workload: Workload) -> Buckets:
+        """The same: cells that are next to each other in this order need not be on the grid."""
+        del workload
+        return self
+
+    def queries(self, workload: Workload) -> BucketQueries:
+        """A workload in terms of the cells; rectangles are kept as they are, too."""
+        if workload.boxes is None:
+            return workload.on_buckets(self.bounds)
+        lo, hi = workload.boxes
+        m = len(lo)
+        return BucketQueries(
+            len(self), *row_runs(lo, hi, workload.shape), np.ones(m), float(m), boxes=(np.array(lo), np.array(hi))
+        )
+
+
+def by_rows(shape: tuple[int, ...]) -> RowMajor:
+    """The cells of a grid of this shape.
+
+    Raises:
+        OptionError: If they are too many to list.
+    """
+    size = int(np.prod(shape, dtype=object))
+    if size > MOST_CELLS_LISTED:
+        raise OptionError(
+            f"{size} cells are too many to measure one by one.", "use 'dawa' or 'privtree', or coarser steps."
+        )
+    return RowMajor(frozen(np.arange(size + 1)))

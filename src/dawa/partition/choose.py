@@ -7,9 +7,8 @@ from numpy.typing import ArrayLike
 
 from dawa.counts import Counts
 from dawa.errors import BudgetError, OptionError
-from dawa.noise.source import Source
-from dawa.partition.buckets import GridMethod, Method, Partition
-from dawa.partition.fixed import every_cell, given
+from dawa.noise.randomness import Randomness
+from dawa.partition.buckets import Buckets, GridMethod, Method, every_cell, given
 from dawa.partition.noisy_cost import NoisyCost
 from dawa.partition.php import Php
 from dawa.partition.privtree import PrivTree
@@ -32,8 +31,8 @@ PUBLIC = ("none", "one")
 
 
 def method(
-    option: "Method | GridMethod | Partition | str | ArrayLike | None", shape: tuple[int, ...]
-) -> Method | GridMethod | Partition:
+    option: "Method | GridMethod | Buckets | str | ArrayLike | None", shape: tuple[int, ...]
+) -> Method | GridMethod | Buckets:
     """Read the ``partition`` option: a name, a method with options of its own, or public bucket bounds."""
     size = math.prod(shape)
     if option is None or (isinstance(option, str) and option == "none"):
@@ -47,18 +46,20 @@ def method(
                 f"choose one of {', '.join((*METHODS, *PUBLIC))}, or pass public bucket bounds.",
             )
         return METHODS[option] if len(shape) == 1 else ON_MAPS.get(option, METHODS[option])
-    if isinstance(option, Partition):
+    if isinstance(option, Buckets):
         given(option.bounds, size)
         return option
     return option if isinstance(option, (Method, GridMethod)) else given(option, size)
 
 
-def partition(counts: Counts, epsilon: Fraction, chosen: Method | GridMethod | Partition, source: Source) -> Partition:
-    """Choose buckets. A record loses ``Partition.spent`` out of epsilon, or less."""
+def partition(
+    counts: Counts, epsilon: Fraction, chosen: Method | GridMethod | Buckets, randomness: Randomness
+) -> Buckets:
+    """Choose buckets. A record loses ``Buckets.spent`` out of epsilon, or less."""
     if isinstance(chosen, GridMethod):
-        return chosen.choose_boxes(counts.exposed, counts.shape, epsilon, source)
-    if not isinstance(chosen, Partition):
-        return chosen.choose_buckets(counts.exposed, counts.size, epsilon, source)
+        return chosen.choose_boxes(counts.exposed, counts.shape, epsilon, randomness)
+    if not isinstance(chosen, Buckets):
+        return chosen.choose_buckets(counts.exposed, counts.size, epsilon, randomness)
     if max(chosen.spent, chosen.spent_least) >= epsilon:
         raise BudgetError(
             f"The partition has spent {chosen.spent} already, which leaves nothing of {epsilon}.",

@@ -8,30 +8,27 @@ single cells are left alone.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 
-from dawa import budget, kernels
+from dawa import budget, check, kernels
 from dawa.arrays import BoolArray, IntArray, frozen
-from dawa.bucket_queries import BucketQueries
 from dawa.counts import Occupied
-from dawa.errors import BudgetError, OptionError
-from dawa.nesting import Nesting, depth_first
+from dawa.errors import OptionError
+from dawa.layout.boxes import Boxes
+from dawa.layout.nesting import Nesting, depth_first
+from dawa.limits import MOST_CELLS_LISTED, MOST_MEDIAN_LEVELS
 from dawa.noise import choice, discrete
-from dawa.noise.source import Source
-from dawa.order import MOST_LISTED
-from dawa.partition.boxes import Boxes
-from dawa.partition.buckets import Partition
-from dawa.workload import Workload
+from dawa.noise.randomness import Randomness
+from dawa.partition.buckets import Buckets
+from dawa.queries.bucket_queries import BucketQueries
+from dawa.queries.workload import Workload
 
 Cut = Callable[[IntArray, IntArray, int], IntArray]
 """Where to cut boxes, given by their lower and upper corners, along an axis."""
 
 USUAL_SHARE = Fraction(1, 20)
-MOST_LEVELS = 16
-"""Of medians: far more than any budget can pay for."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +48,10 @@ class KdTree:
     def __post_init__(self) -> None:
         if self.share is not None:
             object.__setattr__(self, "share", budget.share(self.share, "share"))
-        for name, most in (("levels", MOST_LEVELS), ("height", 64)):
+        for name, most in (("levels", MOST_MEDIAN_LEVELS), ("height", 64)):
             value = getattr(self, name)
-            if value is None and name == "height":
-                continue
-            if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= int(value) <= most:
-                raise OptionError(f"{name}={value!r} is no number of levels.", f"pass a whole number from 0 to {most}.")
-            object.__setattr__(self, name, int(value))
+            if value is not None or name == "levels":
+                object.__setattr__(self, name, check.whole(value, name, 0, most, "a number of levels"))
         if self.height is not None and self.height < self.levels:
             raise OptionError(
                 f"A tree of height {self.height} has no room for {self.levels} levels of medians.",
@@ -74,30 +68,27 @@ class KdTree:
         return USUAL_SHARE if self.share is None else self.share
 
     def choose_boxes(
-        self, exposed: Occupied, shape: tuple[int, ...], epsilon: Fraction, source: Source
-    ) -> "TreePartition":
-        """Choose boxes; a record loses ``Partition.spent`` out of epsilon.
+        self, exposed: Occupied, shape: tuple[int, ...], epsilon: Fraction, randomness: Randomness
+    ) -> "TreeBuckets":
+        """Choose boxes; a record loses ``Buckets.spent`` out of epsilon.
 
         Raises:
             OptionError: If there are too many cells.
         """
-        if np.prod(shape, dtype=object) > MOST_LISTED:
+        if np.prod(shape, dtype=object) > MOST_CELLS_LISTED:
             raise OptionError(
-                f"A tree of boxes takes {MOST_LISTED} cells at most.", "use 'privtree' or 'dawa', or coarser steps."
+                f"A tree of boxes takes {MOST_CELLS_LISTED} cells at most.",
+                "use 'privtree' or 'dawa', or coarser steps.",
             )
-        plan = planned(shape, epsilon, self)
-        spent = self.for_medians * epsilon if plan.cuts else Fraction(0)
-        if plan.loss > spent:
-            raise BudgetError(
-                f"The medians would lose {plan.loss}, more than the {spent} that they may spend.",
-                "this is a fault of dawa and not yours; nothing has been spent. Please report it.",
-            )
-        above = medians(exposed, shape, self.levels if plan.cuts else 0, plan, source)
+        parameters = parameters_for(shape, epsilon, self)
+        spent = self.for_medians * epsilon if parameters.cuts else Fraction(0)
+        check.within(parameters.loss, spent, "Choosing medians")
+        above = medians(exposed, shape, self.levels if parameters.cuts else 0, parameters, randomness)
         return tree_partition(halved(above, self.height), spent)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Parameters:
     """The public numbers of one run.
 
     Attributes:
@@ -114,15 +105,15 @@ class Plan:
         return self.cuts * choice.loss(1, self.scale)
 
 
-def planned(shape: tuple[int, ...], epsilon: Fraction, options: KdTree) -> Plan:
+def parameters_for(shape: tuple[int, ...], epsilon: Fraction, options: KdTree) -> Parameters:
     """Fix the number of cuts and their scale, from public numbers alone."""
     cuts = options.levels * sum(side > 1 for side in shape)
-    return Plan(cuts, discrete.coarsened(2 * max(cuts, 1) / (options.for_medians * epsilon)))
+    return Parameters(cuts, discrete.coarsened(2 * max(cuts, 1) / (options.for_medians * epsilon)))
 
 
 def loss(shape: tuple[int, ...], epsilon: Fraction, options: KdTree) -> Fraction:
     """The privacy loss of the numbers that ``choose_boxes`` would use: at most its share of epsilon, exactly."""
-    return planned(shape, epsilon, options).loss
+    return parameters_for(shape, epsilon, options).loss
 
 
 class Level(NamedTuple):
@@ -140,7 +131,7 @@ class Level(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TreePartition(Partition):
+class TreeBuckets(Buckets):
     """Boxes in depth-first order, and the tree above them.
 
     Attributes:
@@ -174,7 +165,9 @@ def whole(shape: tuple[int, ...]) -> Level:
     return Level(zero, zero + np.array(shape), zero[:, 0])
 
 
-def medians(exposed: Occupied, shape: tuple[int, ...], levels: int, plan: Plan, source: Source) -> list[Level]:
+def medians(
+    exposed: Occupied, shape: tuple[int, ...], levels: int, parameters: Parameters, randomness: Randomness
+) -> list[Level]:
     """The private part: the root, and levels of boxes that are cut near their medians, one axis after the other."""
     grid = exposed.grid(shape)
 
@@ -183,7 +176,7 @@ def medians(exposed: Occupied, shape: tuple[int, ...], levels: int, plan: Plan, 
         cuts = np.empty(len(lo), np.int64)
         for at, corners in enumerate(zip(lo.tolist(), hi.tolist(), strict=True)):
             along = grid[tuple(map(slice, *corners))].sum(axis=others)
-            cuts[at] = lo[at, axis] + 1 + choice.exponential_choice(cut_scores(along), plan.scale, source)
+            cuts[at] = lo[at, axis] + 1 + choice.exponential_choice(cut_scores(along), parameters.scale, randomness)
         return cuts
 
     found = [whole(shape)]
@@ -221,7 +214,7 @@ def divided(level: Level, cut: Cut) -> Level:
     return Level(lo, hi, parent)
 
 
-def tree_partition(levels: list[Level], spent: Fraction) -> TreePartition:
+def tree_partition(levels: list[Level], spent: Fraction) -> TreeBuckets:
     """The last level's boxes as buckets, and the boxes that were divided on the way as intervals of them.
 
     Along one axis buckets are stretches of the line as it is.
@@ -238,7 +231,7 @@ def tree_partition(levels: list[Level], spent: Fraction) -> TreePartition:
             parts.append(values[inner])
     starts, stops = np.concatenate(start), np.concatenate(stop)
     order = depth_first(starts, stops)
-    return TreePartition(
+    return TreeBuckets(
         boxes.bounds,
         spent,
         spent,

@@ -14,22 +14,20 @@ from typing import Literal
 
 import numpy as np
 
-from dawa import budget, kernels
+from dawa import budget, check, kernels
 from dawa.arrays import IntArray, frozen
-from dawa.counts import MOST_RECORDS, Occupied
+from dawa.counts import Occupied
 from dawa.errors import BudgetError, OptionError
+from dawa.limits import MOST_CELLS_COSTED, MOST_RECORDS
 from dawa.noise import discrete
-from dawa.noise.source import Source
-from dawa.partition.buckets import Partition
+from dawa.noise.randomness import Randomness
+from dawa.partition.buckets import Buckets
 
 FINEST = 2**15
 """Steps per record: power-of-two lengths up to 2^16 are exact, and deviations sum to at most 2^61."""
 
 REACH = 128
 """A draw beyond so many scales, in any of 2^27 buckets, has a chance below 2^-100."""
-
-LARGEST = {"powers": 2**22, "all": 2**14}
-"""Most cells by kind of lengths: n·log n costs in memory, or n² costs one start at a time."""
 
 
 @dataclass(frozen=True)
@@ -48,19 +46,17 @@ class NoisyCost:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "share", budget.share(self.share, "share"))
-        if self.lengths not in LARGEST:
-            raise OptionError(f"lengths={self.lengths!r} does not exist.", "pass 'powers' or 'all'.")
-        if self.noise not in {"laplace", "exponential"}:
-            raise OptionError(f"noise={self.noise!r} does not exist.", "pass 'laplace' or 'exponential'.")
+        check.one_of(self.lengths, "lengths", MOST_CELLS_COSTED)
+        check.one_of(self.noise, "noise", ("laplace", "exponential"))
 
-    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, source: Source) -> Partition:
+    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, randomness: Randomness) -> Buckets:
         """Choose buckets with this share of epsilon."""
         spent = self.share * epsilon
-        return Partition(noisy_cost(exposed, size, spent, epsilon - spent, self, source), spent, spent)
+        return Buckets(noisy_cost(exposed, size, spent, epsilon - spent, self, randomness), spent, spent)
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Parameters:
     """The public numbers of one run; costs, sensitivities and scales are in steps of the lattice.
 
     Attributes:
@@ -86,7 +82,9 @@ class Plan:
         return max((largest + own) / scale for own, scale in zip(self.sensitivities, self.scales, strict=True))
 
 
-def planned(size: int, epsilon1: Fraction, epsilon2: Fraction, options: NoisyCost, lattice: int | None = None) -> Plan:
+def parameters_for(
+    size: int, epsilon1: Fraction, epsilon2: Fraction, options: NoisyCost, lattice: int | None = None
+) -> Parameters:
     """Fix lattice, sensitivities and scales, from public numbers alone.
 
     Args:
@@ -110,7 +108,7 @@ def planned(size: int, epsilon1: Fraction, epsilon2: Fraction, options: NoisyCos
     largest = max(*sensitivities, 1)  # a single cell has nothing to hide, but its noise needs a scale
     scales = tuple(discrete.coarsened((largest + own) / epsilon1) for own in sensitivities)
     centres = np.array([int(scale) for scale in scales], np.int64)
-    return Plan(steps, round(steps / epsilon2), lengths, sensitivities, scales, frozen(centres))
+    return Parameters(steps, round(steps / epsilon2), lengths, sensitivities, scales, frozen(centres))
 
 
 def sensitivity(length: int, lattice: int) -> int:
@@ -124,11 +122,11 @@ def sensitivity(length: int, lattice: int) -> int:
 
 def loss(size: int, epsilon1: Fraction, epsilon2: Fraction, options: NoisyCost) -> Fraction:
     """The privacy loss of the numbers that ``noisy_cost`` would use: at most ``epsilon1``, exactly."""
-    return planned(size, epsilon1, epsilon2, options).loss
+    return parameters_for(size, epsilon1, epsilon2, options).loss
 
 
 def noisy_cost(
-    exposed: Occupied, size: int, epsilon1: Fraction, epsilon2: Fraction, options: NoisyCost, source: Source
+    exposed: Occupied, size: int, epsilon1: Fraction, epsilon2: Fraction, options: NoisyCost, randomness: Randomness
 ) -> IntArray:
     """Bounds of the partition of least noisy cost: ``epsilon1``-differentially private.
 
@@ -138,7 +136,7 @@ def noisy_cost(
         epsilon1: Budget of this step.
         epsilon2: Budget of the measurements that follow.
         options: Which lengths and which noise.
-        source: Of randomness.
+        randomness: Where noise comes from.
 
     Returns:
         k + 1 increasing cell numbers from 0 to ``size``.
@@ -147,49 +145,45 @@ def noisy_cost(
         OptionError: If there are too many cells.
         BudgetError: If the budgets are too small for so many cells.
     """
-    plan = planned(size, epsilon1, epsilon2, options)
-    if plan.loss > epsilon1:
-        raise BudgetError(
-            f"The noise would lose {plan.loss}, more than the {epsilon1} that the partition may spend.",
-            "this is a fault of dawa and not yours; nothing has been spent. Please report it.",
-        )
-    return chosen(exposed.dense(size), plan, options, source)
+    parameters = parameters_for(size, epsilon1, epsilon2, options)
+    check.within(parameters.loss, epsilon1, "Noise on costs")
+    return chosen(exposed.dense(size), parameters, options, randomness)
 
 
-def chosen(counts: IntArray, plan: Plan, options: NoisyCost, source: Source) -> IntArray:
+def chosen(counts: IntArray, parameters: Parameters, options: NoisyCost, randomness: Randomness) -> IntArray:
     """The private part: compute costs, add noise, and take the partition of least total."""
     select = _among_all if options.lengths == "all" else _among_powers
-    return frozen(select(counts, plan, options, source))
+    return frozen(select(counts, parameters, options, randomness))
 
 
-def _among_powers(counts: IntArray, plan: Plan, options: NoisyCost, source: Source) -> IntArray:
+def _among_powers(counts: IntArray, parameters: Parameters, options: NoisyCost, randomness: Randomness) -> IntArray:
     """The choice among buckets whose lengths are powers of two."""
-    values, ranks = kernels.deviation.ranked(counts)
-    costs = np.empty((len(plan.lengths), len(counts)), np.int64)
-    for level, length in enumerate(plan.lengths):
+    values, ranks = kernels.costs.ranked(counts)
+    costs = np.empty((len(parameters.lengths), len(counts)), np.int64)
+    for level, length in enumerate(parameters.lengths):
         number = len(counts) - length + 1
-        noise = _noise(plan.scales[level], plan.centres[level], number, options, source)
-        costs[level, :number] = kernels.deviation.windows(values, ranks, length, plan.lattice) + noise
-        costs[level, :number] += plan.bucket
-    bounds: IntArray = kernels.least_cost.powers(costs)
+        noise = _noise(parameters.scales[level], parameters.centres[level], number, options, randomness)
+        costs[level, :number] = kernels.costs.windows(values, ranks, length, parameters.lattice) + noise
+        costs[level, :number] += parameters.bucket
+    bounds: IntArray = kernels.costs.powers(costs)
     return bounds
 
 
-def _among_all(counts: IntArray, plan: Plan, options: NoisyCost, source: Source) -> IntArray:
+def _among_all(counts: IntArray, parameters: Parameters, options: NoisyCost, randomness: Randomness) -> IntArray:
     """The choice among all buckets, one start at a time: n² noisy costs never are in memory at once."""
-    values, ranks = kernels.deviation.ranked(counts)
-    numerators = np.array([scale.numerator for scale in plan.scales], np.int64)
-    denominators = np.array([scale.denominator for scale in plan.scales], np.int64)
-    best = np.full(len(counts) + 1, kernels.least_cost.UNREACHED, np.int64)
+    values, ranks = kernels.costs.ranked(counts)
+    numerators = np.array([scale.numerator for scale in parameters.scales], np.int64)
+    denominators = np.array([scale.denominator for scale in parameters.scales], np.int64)
+    best = np.full(len(counts) + 1, kernels.costs.UNREACHED, np.int64)
     best[0] = 0
     last = np.zeros(len(counts) + 1, np.int64)
     for start in range(len(counts)):
         number = len(counts) - start
         scales = numerators[:number], denominators[:number]
-        noise = _noise(scales, plan.centres[:number], number, options, source)
-        costs = kernels.deviation.starting_at(values, ranks, start, plan.lattice) + noise + plan.bucket
-        kernels.least_cost.extend(best, last, start, costs)
-    bounds: IntArray = kernels.least_cost.traced(last)
+        noise = _noise(scales, parameters.centres[:number], number, options, randomness)
+        costs = kernels.costs.starting_at(values, ranks, start, parameters.lattice) + noise + parameters.bucket
+        kernels.costs.extend(best, last, start, costs)
+    bounds: IntArray = kernels.costs.traced(last)
     return bounds
 
 
@@ -198,12 +192,12 @@ def _noise(
     centre: IntArray,
     number: int,
     options: NoisyCost,
-    source: Source,
+    randomness: Randomness,
 ) -> IntArray:
     """Noise with P(Z ≤ z - c) ≥ e^(-c/scale) · P(Z ≤ z) for every z and c ≥ 0."""
     if options.noise == "laplace":
-        return discrete.laplace(scale, number, source)
-    return centre - discrete.exponential(scale, number, source)
+        return discrete.laplace(scale, number, randomness)
+    return centre - discrete.exponential(scale, number, randomness)
 
 
 def _lattice(size: int, epsilon1: Fraction, epsilon2: Fraction) -> int:
@@ -226,10 +220,10 @@ def _lattice(size: int, epsilon1: Fraction, epsilon2: Fraction) -> int:
 
 def _check_size(size: int, options: NoisyCost) -> None:
     """Refuse what would take hours, or more memory than most machines have."""
-    if size <= LARGEST[options.lengths]:
+    if size <= MOST_CELLS_COSTED[options.lengths]:
         return
     hint = "use the walk, which has no such limit."
-    if options.lengths == "all" and size <= LARGEST["powers"]:
+    if options.lengths == "all" and size <= MOST_CELLS_COSTED["powers"]:
         hint = 'pass lengths="powers".'
-    most = LARGEST[options.lengths]
+    most = MOST_CELLS_COSTED[options.lengths]
     raise OptionError(f"noisy-cost with lengths={options.lengths!r} takes {most} cells, not {size}.", hint)

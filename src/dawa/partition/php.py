@@ -11,17 +11,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from dawa import budget, kernels
+from dawa import budget, check, kernels
 from dawa.arrays import IntArray, frozen
 from dawa.counts import Occupied
-from dawa.errors import BudgetError, OptionError
+from dawa.errors import OptionError
+from dawa.limits import MOST_CELLS_BISECTED
 from dawa.noise import choice, discrete
 from dawa.noise.choice import exponential_choice
-from dawa.noise.source import Source
-from dawa.partition.buckets import Partition
-
-LARGEST = 2**20
-"""Most cells: every one of them is a candidate on every level."""
+from dawa.noise.randomness import Randomness
+from dawa.partition.buckets import Buckets
 
 
 @dataclass(frozen=True)
@@ -41,31 +39,29 @@ class Php:
     def __post_init__(self) -> None:
         for name in ("share", "final_share"):
             object.__setattr__(self, name, budget.share(getattr(self, name), name))
-        if self.levels is not None and (isinstance(self.levels, bool) or not 1 <= int(self.levels) == self.levels):
-            raise OptionError(f"levels={self.levels} is no number of levels.", "pass 12, or None for log2(n).")
+        if self.levels is not None:
+            object.__setattr__(self, "levels", check.whole(self.levels, "levels", kind="a number of levels"))
 
-    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, source: Source) -> Partition:
-        """Choose buckets; a record loses ``Partition.spent`` out of epsilon.
+    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, randomness: Randomness) -> Buckets:
+        """Choose buckets; a record loses ``Buckets.spent`` out of epsilon.
 
         Raises:
             OptionError: If there are too many cells.
         """
-        if size > LARGEST:
-            raise OptionError(f"P-HP takes {LARGEST} cells, not {size}.", "use the walk, which has no such limit.")
-        if size == 1:
-            return Partition(frozen(np.arange(2)))
-        spent = self.share * epsilon
-        plan = planned(size, epsilon, self)
-        if plan.loss > spent:
-            raise BudgetError(
-                f"The choices would lose {plan.loss}, more than the {spent} that the partition may spend.",
-                "this is a fault of dawa and not yours; nothing has been spent. Please report it.",
+        if size > MOST_CELLS_BISECTED:
+            raise OptionError(
+                f"P-HP takes {MOST_CELLS_BISECTED} cells, not {size}.", "use the walk, which has no such limit."
             )
-        return Partition(frozen(chosen(exposed.dense(size), plan, source)), spent, spent)
+        if size == 1:
+            return Buckets(frozen(np.arange(2)))
+        spent = self.share * epsilon
+        parameters = parameters_for(size, epsilon, self)
+        check.within(parameters.loss, spent, "Choosing cuts")
+        return Buckets(frozen(chosen(exposed.dense(size), parameters, randomness)), spent, spent)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Parameters:
     """The public numbers of one run.
 
     Attributes:
@@ -86,12 +82,12 @@ class Plan:
         return self.levels * choice.loss(1, self.cut_scale) + choice.loss(1, self.keep_scale)
 
 
-def planned(size: int, epsilon: Fraction, options: Php) -> Plan:
+def parameters_for(size: int, epsilon: Fraction, options: Php) -> Parameters:
     """Fix levels and scales, from public numbers alone."""
     levels = (size - 1).bit_length() if options.levels is None else int(options.levels)
     spent = options.share * epsilon
     keep = options.final_share * spent
-    return Plan(
+    return Parameters(
         levels=levels,
         bucket=math.ceil(1 / (epsilon - spent)),
         cut_scale=discrete.coarsened(2 * levels / (spent - keep)),
@@ -101,35 +97,35 @@ def planned(size: int, epsilon: Fraction, options: Php) -> Plan:
 
 def loss(size: int, epsilon: Fraction, options: Php) -> Fraction:
     """The privacy loss of the numbers that ``Php.choose_buckets`` would use: at most its share of epsilon, exactly."""
-    return planned(size, epsilon, options).loss if size > 1 else Fraction(0)
+    return parameters_for(size, epsilon, options).loss if size > 1 else Fraction(0)
 
 
-def chosen(counts: IntArray, plan: Plan, source: Source) -> IntArray:
+def chosen(counts: IntArray, parameters: Parameters, randomness: Randomness) -> IntArray:
     """The private part: choose cuts level by level, then how many of them to keep."""
     cuts, gains = [], [0]
     nodes = deque([(0, len(counts), 0)])
     while nodes:
         start, stop, depth = nodes.popleft()
-        if stop - start == 1 or depth == plan.levels:
+        if stop - start == 1 or depth == parameters.levels:
             continue
         left_over = kernels.bisect.bisections(counts[start:stop])
-        cut = exponential_choice(cut_scores(left_over, plan), plan.cut_scale, source)
+        cut = exponential_choice(cut_scores(left_over, parameters), parameters.cut_scale, randomness)
         if cut:
             nodes.extend(((start, start + cut, depth + 1), (start + cut, stop, depth + 1)))
             cuts.append(start + cut)
             gains.append(int(left_over[0] - left_over[cut]))
-    kept = exponential_choice(keep_scores(np.array(gains), plan), plan.keep_scale, source)
+    kept = exponential_choice(keep_scores(np.array(gains), parameters), parameters.keep_scale, randomness)
     return np.array([0, *sorted(cuts[:kept]), len(counts)])
 
 
-def cut_scores(left_over: IntArray, plan: Plan) -> IntArray:
+def cut_scores(left_over: IntArray, parameters: Parameters) -> IntArray:
     """What speaks for each cut of an interval, the first entry for none: deviation and buckets, negated."""
     scores = -left_over
-    scores[1:] -= plan.bucket
+    scores[1:] -= parameters.bucket
     return scores
 
 
-def keep_scores(gains: IntArray, plan: Plan) -> IntArray:
+def keep_scores(gains: IntArray, parameters: Parameters) -> IntArray:
     """What speaks for keeping the first 0, 1, 2, … cuts: the deviation they remove, less their buckets."""
-    scores: IntArray = np.cumsum(gains) - plan.bucket * np.arange(len(gains))
+    scores: IntArray = np.cumsum(gains) - parameters.bucket * np.arange(len(gains))
     return scores

@@ -9,21 +9,18 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from numbers import Integral
 
 import numpy as np
 
-from dawa import budget
+from dawa import budget, check
 from dawa.arrays import IntArray, frozen
 from dawa.counts import Occupied
 from dawa.errors import BudgetError, OptionError
-from dawa.noise.source import Source
-from dawa.partition.buckets import Partition
-from dawa.partition.split import LARGEST_LOSS, MOST_ENTRIES, SMALLEST_STOP, SplitTable
+from dawa.limits import MOST_PARTS, MOST_SPLIT_ENTRIES
+from dawa.noise.randomness import Randomness
+from dawa.partition.buckets import Buckets
+from dawa.partition.split import LARGEST_LOSS, SMALLEST_STOP, SplitTable
 from dawa.partition.walk import Nodes, walk, whole
-
-MOST_PARTS = 256
-"""Wider nodes would leave no levels to choose from."""
 
 
 @dataclass(frozen=True)
@@ -42,29 +39,29 @@ class PrivTree:
         object.__setattr__(self, "share", budget.share(self.share, "share"))
         if self.fan is None:
             return
-        whole_number = isinstance(self.fan, Integral) and not isinstance(self.fan, bool)
-        if not whole_number or not 2 <= int(self.fan) <= MOST_PARTS or int(self.fan) & (int(self.fan) - 1):
+        if not check.is_whole(self.fan, 2, MOST_PARTS) or int(self.fan) & (int(self.fan) - 1):
             raise OptionError(
                 f"fan={self.fan!r} is no number of parts.", f"pass a power of two from 2 to {MOST_PARTS}, or None."
             )
         object.__setattr__(self, "fan", int(self.fan))
 
-    def choose_boxes(self, exposed: Occupied, shape: tuple[int, ...], epsilon: Fraction, source: Source) -> Partition:
+    def choose_boxes(
+        self, exposed: Occupied, shape: tuple[int, ...], epsilon: Fraction, randomness: Randomness
+    ) -> Buckets:
         """Choose stretches of the line through a domain of this shape."""
         fan = self.fan or 2 ** len(shape)
-        return replace(self, fan=fan).choose_buckets(exposed, math.prod(shape), epsilon, source)
+        return replace(self, fan=fan).choose_buckets(exposed, math.prod(shape), epsilon, randomness)
 
-    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, source: Source) -> Partition:
-        """Choose buckets; a record loses ``Partition.spent`` out of epsilon."""
+    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, randomness: Randomness) -> Buckets:
+        """Choose buckets; a record loses ``Buckets.spent`` out of epsilon."""
         if size == 1:
-            return Partition(frozen(np.arange(2)))
+            return Buckets(frozen(np.arange(2)))
         fan = self.fan or 2
         spent = min(self.share * epsilon, LARGEST_LOSS)
         table = laplace_table(spent, fan)
-        if Fraction(table.loss) > spent:
-            raise BudgetError("The tree would lose more than its share.", "this is a fault of dawa: please report it.")
-        leaves = grown(exposed, size, table, source, fan)
-        return Partition(frozen(np.append(leaves.start, size)), spent, spent)
+        check.within(table.loss, spent, "Dividing")
+        leaves = grown(exposed, size, table, randomness, fan)
+        return Buckets(frozen(np.append(leaves.start, size)), spent, spent)
 
 
 def loss(epsilon: Fraction, options: PrivTree, axes: int = 1) -> Fraction:
@@ -77,9 +74,9 @@ def records(exposed: Occupied, before: IntArray, start: IntArray, stop: IntArray
     return before[np.searchsorted(exposed.cells, stop)] - before[np.searchsorted(exposed.cells, start)]
 
 
-def grown(exposed: Occupied, size: int, table: SplitTable, source: Source, fan: int = 2) -> Nodes:
+def grown(exposed: Occupied, size: int, table: SplitTable, randomness: Randomness, fan: int = 2) -> Nodes:
     """The leaves of one tree, in order of their cells. Loses ``table.loss``."""
-    return walk(exposed, size, whole(size, fan), table, source, records, fan)
+    return walk(exposed, size, whole(size, fan), table, randomness, records, fan)
 
 
 def worst_chain(fan: int) -> float:
@@ -101,9 +98,9 @@ def laplace_table(epsilon: Fraction, fan: int = 2) -> SplitTable:
     allowed = float(epsilon)
     scale = worst_chain(fan) / allowed
     step = max(1, round(scale * math.log(fan)))
-    if step - scale * math.log(2 * SMALLEST_STOP) >= MOST_ENTRIES:
+    if step - scale * math.log(2 * SMALLEST_STOP) >= MOST_SPLIT_ENTRIES:
         raise BudgetError(
-            f"A tree with a budget of {allowed:.3g} would need a table of more than {MOST_ENTRIES:,} entries.",
+            f"A tree with a budget of {allowed:.3g} would need a table of more than {MOST_SPLIT_ENTRIES:,} entries.",
             "raise epsilon above about 0.00001, or use a mechanism without a partition.",
         )
     table = _tail(step, scale, epsilon, fan)

@@ -15,11 +15,11 @@ import numpy as np
 
 from dawa.arrays import FloatArray, IntArray, WordArray, frozen
 from dawa.errors import BudgetError
+from dawa.limits import MOST_SPLIT_ENTRIES
 
 SMALLEST_STOP = 2.0**-24
 """P stays this far below 1, so that a walk always can stop."""
 
-MOST_ENTRIES = 2**23
 LARGEST_LOSS = Fraction(3)
 """A walk never needs more: its coins are nearly certain by then, and the rest serves the measure step better."""
 
@@ -121,7 +121,7 @@ def split_table(epsilon: Fraction, least: float, theta: float) -> SplitTable:
     allowed = float(epsilon) * (1 - ROUNDING)
     step = max(1, round(math.log(1 / least) / allowed))
     knots = log_knots(math.exp(-allowed * step))
-    if step * (len(knots) - 1) >= MOST_ENTRIES:
+    if step * (len(knots) - 1) >= MOST_SPLIT_ENTRIES:
         raise BudgetError(
             f"A walk with a budget of {float(epsilon):.3g} would need a table of {step * len(knots):,} entries.",
             "raise epsilon above about 0.0001, or use a mechanism without a partition, such as greedy-h.",

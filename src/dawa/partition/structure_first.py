@@ -12,23 +12,18 @@ from typing import Literal
 
 import numpy as np
 
-from dawa import budget, kernels
+from dawa import budget, check, kernels
 from dawa.arrays import IntArray, frozen
 from dawa.counts import Occupied
 from dawa.errors import BudgetError, OptionError
+from dawa.limits import MOST_CELLS_STRUCTURED, MOST_MARKS
 from dawa.noise import choice, discrete
 from dawa.noise.choice import exponential_choice
-from dawa.noise.source import Source
-from dawa.partition.buckets import Partition
-
-LARGEST = 2**16
-"""Most cells: with so many, counts weighted by widths still add up to less than 2^62."""
+from dawa.noise.randomness import Randomness
+from dawa.partition.buckets import Buckets
 
 LARGEST_BOUND = 2**22
 """Largest bound on a count: squares over all cells then add up to at most 2^60."""
-
-MOST_MARKS = 2**13
-"""Most places for bounds: costs of all pairs are held at once."""
 
 
 @dataclass(frozen=True)
@@ -57,47 +52,42 @@ class StructureFirst:
         for name in ("share", "verdict_share"):
             object.__setattr__(self, name, budget.share(getattr(self, name), name))
         if self.share + self.verdict_share >= 1:
-            raise OptionError("The shares leave nothing for measuring.", "the defaults spend 5% and 3%.")
-        if self.cost not in {"absolute", "squared"}:
-            raise OptionError(f"cost={self.cost!r} does not exist.", "pass 'absolute' or 'squared'.")
-        if self.buckets is not None and not _whole(self.buckets, 1, LARGEST):
-            raise OptionError(f"buckets={self.buckets!r} is no number of buckets.", "pass 32, or None.")
-        if not _whole(self.marks, 1, MOST_MARKS):
-            raise OptionError(f"marks={self.marks!r} must be a whole number up to {MOST_MARKS}.", "pass 1024.")
+            raise BudgetError("The shares leave nothing for measuring.", "the defaults spend 5% and 3%.")
+        check.one_of(self.cost, "cost", ("absolute", "squared"))
+        if self.buckets is not None:
+            check.whole(self.buckets, "buckets", 1, MOST_CELLS_STRUCTURED, "a number of buckets")
+        check.whole(self.marks, "marks", 1, MOST_MARKS)
         if (self.cost == "squared") != (self.bound is not None):
             raise OptionError(
                 "Squared deviations need a public bound on counts, and nothing else does.",
                 "pass cost='squared' and bound=1000, a bound that you know without looking at the counts.",
             )
-        if self.bound is not None and not _whole(self.bound, 1, LARGEST_BOUND):
-            raise OptionError(f"bound={self.bound!r} must be a whole number up to {LARGEST_BOUND}.", "pass 1000.")
+        if self.bound is not None:
+            check.whole(self.bound, "bound", 1, LARGEST_BOUND)
 
-    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, source: Source) -> Partition:
-        """Choose buckets; a record loses ``Partition.spent`` out of epsilon.
+    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, randomness: Randomness) -> Buckets:
+        """Choose buckets; a record loses ``Buckets.spent`` out of epsilon.
 
         Raises:
             OptionError: If there are too many cells.
         """
-        if size > LARGEST:
+        if size > MOST_CELLS_STRUCTURED:
             raise OptionError(
-                f"StructureFirst takes {LARGEST} cells, not {size}.", "use the walk, which has no such limit."
+                f"StructureFirst takes {MOST_CELLS_STRUCTURED} cells, not {size}.",
+                "use the walk, which has no such limit.",
             )
-        plan = planned(size, epsilon, self)
+        parameters = parameters_for(size, epsilon, self)
         allowed = (self.share + self.verdict_share) * epsilon
-        if plan.loss > allowed:
-            raise BudgetError(
-                f"The choices would lose {plan.loss}, more than the {allowed} that the partition may spend.",
-                "this is a fault of dawa and not yours; nothing has been spent. Please report it.",
-            )
+        check.within(parameters.loss, allowed, "Choosing bounds")
         counts = exposed.dense(size)
-        bounds = drawn_bounds(counts, plan, source)
-        if plan.verdict and not worthwhile(counts, bounds, plan, source):
+        bounds = drawn_bounds(counts, parameters, randomness)
+        if parameters.verdict and not worthwhile(counts, bounds, parameters, randomness):
             bounds = np.arange(size + 1)
-        return Partition(frozen(bounds), plan.spent, plan.spent)
+        return Buckets(frozen(bounds), parameters.spent, parameters.spent)
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Parameters:
     """The public numbers of one run.
 
     Attributes:
@@ -126,7 +116,7 @@ class Plan:
         return (self.buckets - 1) * choice.loss(self.sensitivity, self.scale) + self.verdict
 
 
-def planned(size: int, epsilon: Fraction, options: StructureFirst) -> Plan:
+def parameters_for(size: int, epsilon: Fraction, options: StructureFirst) -> Parameters:
     """Fix marks, sensitivities and scales, from public numbers alone."""
     parts = min(size, options.marks)
     buckets = min(parts, max(1, math.isqrt(size) // 2) if options.buckets is None else int(options.buckets))
@@ -134,7 +124,7 @@ def planned(size: int, epsilon: Fraction, options: StructureFirst) -> Plan:
     bounds_loss = options.share * epsilon if buckets > 1 else Fraction(0)
     verdict = options.verdict_share * epsilon if options.verdict and buckets < size else Fraction(0)
     levels = 1 + math.ceil(math.log2(size) / 4)
-    return Plan(
+    return Parameters(
         marks=np.arange(parts + 1) * size // parts,
         buckets=buckets,
         bound=options.bound,
@@ -148,26 +138,26 @@ def planned(size: int, epsilon: Fraction, options: StructureFirst) -> Plan:
 
 def loss(size: int, epsilon: Fraction, options: StructureFirst) -> Fraction:
     """The privacy loss of the numbers that ``choose_buckets`` would use: at most its shares of epsilon, exactly."""
-    return planned(size, epsilon, options).loss
+    return parameters_for(size, epsilon, options).loss
 
 
-def drawn_bounds(counts: IntArray, plan: Plan, source: Source) -> IntArray:
+def drawn_bounds(counts: IntArray, parameters: Parameters, randomness: Randomness) -> IntArray:
     """The private choice of k - 1 bounds, from right to left."""
-    cost, best = costs(counts, plan)
-    found = [len(plan.marks) - 1]
-    for left in range(plan.buckets - 1, 0, -1):
+    cost, best = costs(counts, parameters)
+    found = [len(parameters.marks) - 1]
+    for left in range(parameters.buckets - 1, 0, -1):
         scores = bound_scores(cost, best, left, found[-1])
-        found.append(left + exponential_choice(scores, plan.scale, source))
-    return plan.marks[[0, *reversed(found)]]
+        found.append(left + exponential_choice(scores, parameters.scale, randomness))
+    return parameters.marks[[0, *reversed(found)]]
 
 
-def costs(counts: IntArray, plan: Plan) -> tuple[IntArray, IntArray]:
+def costs(counts: IntArray, parameters: Parameters) -> tuple[IntArray, IntArray]:
     """The cost of every interval between marks, and the least cost of every prefix by number of buckets."""
-    if plan.bound is None:
-        cost = kernels.structure.absolute(counts, plan.marks)
+    if parameters.bound is None:
+        cost = kernels.bisect.absolute(counts, parameters.marks)
     else:
-        cost = kernels.structure.squared(np.minimum(counts, plan.bound), plan.marks)
-    return cost, kernels.structure.prefixes(cost, max(plan.buckets - 1, 1))
+        cost = kernels.bisect.squared(np.minimum(counts, parameters.bound), parameters.marks)
+    return cost, kernels.bisect.prefixes(cost, max(parameters.buckets - 1, 1))
 
 
 def bound_scores(cost: IntArray, best: IntArray, left: int, right: int) -> IntArray:
@@ -176,23 +166,22 @@ def bound_scores(cost: IntArray, best: IntArray, left: int, right: int) -> IntAr
     return scores
 
 
-def worthwhile(counts: IntArray, bounds: IntArray, plan: Plan, source: Source) -> bool:
-    """The verdict: keep the buckets, or measure every cell? Loses ``plan.verdict``, given the bounds.
+def worthwhile(counts: IntArray, bounds: IntArray, parameters: Parameters, randomness: Randomness) -> bool:
+    """The verdict: keep the buckets, or measure every cell? Loses ``parameters.verdict``, given the bounds.
 
     A range with random ends cuts bucket b with a chance in proportion to its width, and is then off by a part of
     its deviation: in all by about a quarter of the mean deviation, weighted by width.
     """
-    widest, threshold = verdict_numbers(bounds, plan)
-    scale = discrete.coarsened(widest / plan.verdict)
-    if choice.loss(widest, scale, same_direction=True) > plan.verdict:
-        raise BudgetError("The verdict would lose more than its share.", "this is a fault of dawa: please report it.")
+    widest, threshold = verdict_numbers(bounds, parameters)
+    scale = discrete.coarsened(widest / parameters.verdict)
+    check.within(choice.loss(widest, scale, same_direction=True), parameters.verdict, "The verdict")
     scores = np.array([-uneven(counts, bounds), -threshold])
-    return not exponential_choice(scores, scale, source)
+    return not exponential_choice(scores, scale, randomness)
 
 
-def verdict_numbers(bounds: IntArray, plan: Plan) -> tuple[int, int]:
+def verdict_numbers(bounds: IntArray, parameters: Parameters) -> tuple[int, int]:
     """How far one record moves ``uneven``, and where cells are as good as buckets: public, given the bounds."""
-    return int(np.diff(bounds).max()), round(4 * int(bounds[-1]) * plan.noise)
+    return int(np.diff(bounds).max()), round(4 * int(bounds[-1]) * parameters.noise)
 
 
 def uneven(counts: IntArray, bounds: IntArray) -> int:
@@ -201,7 +190,3 @@ def uneven(counts: IntArray, bounds: IntArray) -> int:
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
     scores = kernels.walk.median_deviations(cells, counts, before, bounds[:-1], bounds[1:])
     return int((scores * np.diff(bounds)).sum())
-
-
-def _whole(number: object, least: int, most: int) -> bool:
-    return isinstance(number, (int, np.integer)) and not isinstance(number, bool) and least <= int(number) <= most

@@ -5,24 +5,20 @@ nothing else; it is measured with a small share of epsilon. ``dawa.mechanisms.ag
 """
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from dawa import budget
+from dawa import budget, check
 from dawa.arrays import FloatArray, IntArray, frozen
 from dawa.counts import Occupied
-from dawa.errors import BudgetError, OptionError
+from dawa.errors import OptionError
+from dawa.layout.boxes import Boxes
+from dawa.limits import MOST_BOXES_ALONG, MOST_CELLS_LISTED
 from dawa.noise import discrete
-from dawa.noise.source import Source
-from dawa.order import MOST_LISTED
-from dawa.partition.boxes import Boxes
-from dawa.partition.buckets import Partition
-
-MOST_ALONG = 2**22
-"""Most boxes along an axis, whatever the data: enough for every domain over two and more axes that can be listed."""
+from dawa.noise.randomness import Randomness
+from dawa.partition.buckets import Buckets
 
 
 @dataclass(frozen=True)
@@ -39,9 +35,11 @@ class UniformGrid:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "share", budget.share(self.share, "share"))
-        object.__setattr__(self, "per_box", positive(self.per_box, "per_box", 10))
+        object.__setattr__(self, "per_box", check.positive(self.per_box, "per_box", 10))
 
-    def choose_boxes(self, exposed: Occupied, shape: tuple[int, ...], epsilon: Fraction, source: Source) -> Partition:
+    def choose_boxes(
+        self, exposed: Occupied, shape: tuple[int, ...], epsilon: Fraction, randomness: Randomness
+    ) -> Buckets:
         """Count the records, and lay a grid that suits their number; a record loses ``share`` of epsilon.
 
         Raises:
@@ -51,14 +49,11 @@ class UniformGrid:
         if len(shape) > 1:
             refuse_unlisted(size)
         if size == 1:
-            return Partition(frozen(np.arange(2)))
+            return Buckets(frozen(np.arange(2)))
         spent = self.share * epsilon
         scale = discrete.coarsened(1 / spent)
-        if discrete.loss(1, scale) > spent:
-            raise BudgetError(
-                "Counting the records would lose more than its share.", "this is a fault of dawa: please report it."
-            )
-        records = noisy(np.array([exposed.counts.sum()]), scale, source)
+        check.within(discrete.loss(1, scale), spent, "Counting the records")
+        records = noisy(np.array([exposed.counts.sum()]), scale, randomness)
         lengths = np.array([shape])
         along = parts(lengths, sides(lengths, crowding(records, epsilon - spent, self.per_box)))[0]
         return _grid(shape, along.tolist(), spent)
@@ -69,9 +64,9 @@ def loss(epsilon: Fraction, options: UniformGrid) -> Fraction:
     return discrete.loss(1, discrete.coarsened(1 / (options.share * epsilon)))
 
 
-def noisy(totals: IntArray, scale: Fraction, source: Source) -> IntArray:
+def noisy(totals: IntArray, scale: Fraction, randomness: Randomness) -> IntArray:
     """The private step: whole numbers plus discrete Laplace noise."""
-    return totals + discrete.laplace(scale, len(totals), source)
+    return totals + discrete.laplace(scale, len(totals), randomness)
 
 
 def crowding(records: IntArray, epsilon: Fraction, per_box: float) -> FloatArray:
@@ -99,7 +94,7 @@ def sides(lengths: IntArray, worth: FloatArray) -> FloatArray:
     short = np.ones(len(ordered), bool)
     axes = ordered.shape[1]
     for axis in range(axes):
-        side = np.minimum(left ** (2 / (axes - axis + 2)), MOST_ALONG)
+        side = np.minimum(left ** (2 / (axes - axis + 2)), MOST_BOXES_ALONG)
         along[short, axis:] = side[short, None]
         short &= ordered[:, axis] <= side
         along[short, axis] = ordered[short, axis]
@@ -131,45 +126,25 @@ def cuts(length: int, count: int) -> IntArray:
     return ends
 
 
-def positive(value: object, name: str, usual: int) -> float:
-    """A positive finite number.
-
-    Args:
-        value: A number, or a string that reads as one.
-        name: What to call it in an error.
-        usual: What to suggest there.
-
-    Raises:
-        OptionError: If it is none.
-    """
-    number = math.nan
-    if isinstance(value, (int, float, np.integer, np.floating, Fraction, str)) and not isinstance(value, bool):
-        with suppress(ValueError, OverflowError):
-            number = float(value)
-    if not (math.isfinite(number) and number > 0):
-        raise OptionError(f"{name}={value!r} is no positive number.", f"pass {name}={usual}, for example.")
-    return number
-
-
 def refuse_unlisted(size: int) -> None:
     """Raise an OptionError for a domain whose cells cannot be listed."""
-    if size > MOST_LISTED:
+    if size > MOST_CELLS_LISTED:
         raise OptionError(
-            f"A grid of boxes takes {MOST_LISTED} cells over several axes, not {size}.",
+            f"A grid of boxes takes {MOST_CELLS_LISTED} cells over several axes, not {size}.",
             "choose coarser steps, or a mechanism along the curve, such as 'dawa'.",
         )
 
 
-def _grid(shape: tuple[int, ...], along: list[int], spent: Fraction) -> Partition:
+def _grid(shape: tuple[int, ...], along: list[int], spent: Fraction) -> Buckets:
     """The grid as buckets: boxes in row-major order; stretches where there is one axis, cells where all are single."""
     ends = [cuts(length, count) for length, count in zip(shape, along, strict=True)]
     if len(shape) == 1:
-        return Partition(frozen(ends[0]), spent, spent)
+        return Buckets(frozen(ends[0]), spent, spent)
     if along == list(shape):
-        return Partition(frozen(np.arange(math.prod(shape) + 1)), spent, spent)
+        return Buckets(frozen(np.arange(math.prod(shape) + 1)), spent, spent)
     lo, hi = (
         np.stack(np.meshgrid(*[end[side] for end in ends], indexing="ij"), axis=-1).reshape(-1, len(shape))
         for side in (slice(None, -1), slice(1, None))
     )
     boxes = Boxes(frozen(lo), frozen(hi))
-    return Partition(boxes.bounds, spent, spent, boxes=boxes)
+    return Buckets(boxes.bounds, spent, spent, boxes=boxes)

@@ -12,15 +12,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from dawa import budget, kernels
+from dawa import budget, check, kernels
 from dawa.arrays import BoolArray, IntArray, frozen
 from dawa.counts import Occupied
-from dawa.errors import OptionError
-from dawa.noise.source import Source
-from dawa.partition.buckets import Partition, StopRule
+from dawa.errors import BudgetError, OptionError
+from dawa.noise.randomness import Randomness
+from dawa.partition.buckets import Buckets, StopRule
 from dawa.partition.split import LARGEST_LOSS, SplitTable, split_table
 
-MOST_FOR_BOTH = Fraction(95, 100)
+LARGEST_SHARE = Fraction(95, 100)
 
 Score = Callable[[Occupied, IntArray, IntArray, IntArray], IntArray]
 
@@ -55,12 +55,12 @@ class Walk:
         for name in ("coarse_share", "fine_share"):
             object.__setattr__(self, name, budget.share(getattr(self, name), name))
         for name in ("fan", "many", "block", "dense"):
-            object.__setattr__(self, name, _whole_number(getattr(self, name), name))
+            object.__setattr__(self, name, check.whole(getattr(self, name), name))
         for name in ("least", "coarse_theta", "fine_theta"):
-            object.__setattr__(self, name, _finite(getattr(self, name), name))
-        if self.coarse_share + self.fine_share > MOST_FOR_BOTH:
-            raise OptionError(
-                f"The walk's shares must leave at least {float(1 - MOST_FOR_BOTH)} for measuring.",
+            object.__setattr__(self, name, check.number(getattr(self, name), name))
+        if self.coarse_share + self.fine_share > LARGEST_SHARE:
+            raise BudgetError(
+                f"The walk's shares must leave at least {float(1 - LARGEST_SHARE)} for measuring.",
                 "the defaults spend 7% and then 10%.",
             )
         if not 0 < self.least < 0.5:
@@ -71,9 +71,9 @@ class Walk:
         if self.fan < 2:
             raise OptionError("fan=1 splits nothing.", "pass 2, or 4 on maps.")
 
-    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, source: Source) -> Partition:
+    def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, randomness: Randomness) -> Buckets:
         """Choose buckets by both walks."""
-        return two_phase(exposed, size, epsilon, self, source)
+        return two_phase(exposed, size, epsilon, self, randomness)
 
     def losses(self, epsilon: Fraction) -> tuple[Fraction, Fraction]:
         """What the first and the second walk may lose."""
@@ -144,7 +144,7 @@ def walk(
     size: int,
     roots: Nodes,
     table: SplitTable,
-    source: Source,
+    randomness: Randomness,
     score: Score = unevenness,
     fan: int = 2,
 ) -> Nodes:
@@ -163,7 +163,7 @@ def walk(
         nodes, stop = nodes.where(divisible), stop[divisible]
         scores = score(exposed, before, nodes.start, stop)
         threshold = table.thresholds[table.points(scores, nodes.depth)]
-        split = source.words(len(nodes.start)) < threshold
+        split = randomness.words(len(nodes.start)) < threshold
         leaves.append(nodes.where(~split))
         nodes = nodes.where(split).children(size, fan)
     start, height, depth = (
@@ -184,18 +184,18 @@ def dense_leaves(leaves: Nodes, options: Walk) -> BoolArray:
     return dense
 
 
-def two_phase(exposed: Occupied, size: int, epsilon: Fraction, options: Walk, source: Source) -> Partition:
-    """Choose buckets; a record loses ``Partition.spent``, or ``spent_least`` where its bucket is spared."""
+def two_phase(exposed: Occupied, size: int, epsilon: Fraction, options: Walk, randomness: Randomness) -> Buckets:
+    """Choose buckets; a record loses ``Buckets.spent``, or ``spent_least`` where its bucket is spared."""
     coarse_loss, fine_loss = options.losses(epsilon)
     coarse_table, fine_table = options.tables(epsilon)
-    coarse = walk(exposed, size, whole(size, options.fan), coarse_table, source, fan=options.fan)
+    coarse = walk(exposed, size, whole(size, options.fan), coarse_table, randomness, fan=options.fan)
     dense = dense_leaves(coarse, options)
-    fine = walk(exposed, size, coarse.where(~dense).at_root(), fine_table, source, fan=options.fan)
+    fine = walk(exposed, size, coarse.where(~dense).at_root(), fine_table, randomness, fan=options.fan)
     spared = coarse.where(dense)
     cells = _every_cell(spared.start, spared.stop(size))
     start = np.concatenate((fine.start, cells))
     order = np.argsort(start, kind="stable")
-    return Partition(
+    return Buckets(
         bounds=frozen(np.append(start[order], size)),
         spent=coarse_loss + fine_loss,
         spent_least=coarse_loss if dense.any() else coarse_loss + fine_loss,
@@ -226,15 +226,3 @@ def _every_cell(start: IntArray, stop: IntArray) -> IntArray:
     """All cells of the given intervals."""
     widths = stop - start
     return np.repeat(start - (np.cumsum(widths) - widths), widths) + np.arange(widths.sum())
-
-
-def _whole_number(value: object, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise OptionError(f"{name}={value!r} is no positive whole number.", f"pass {name}=64, for example.")
-    return int(value)
-
-
-def _finite(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
-        raise OptionError(f"{name}={value!r} is no finite number.", f"pass {name}=0.2, for example.")
-    return float(value)

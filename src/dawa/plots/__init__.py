@@ -5,8 +5,7 @@ Every figure is a plain ``matplotlib.figure.Figure``, is as wide as a column or 
 without colours.
 """
 
-from dawa.plots.comparison import errors
-from dawa.plots.evaluation import maps, partition
+from dawa.plots.evaluation import errors, maps, partition
 from dawa.plots.picture import figure as release
 from dawa.plots.rows import strategy
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from dawa.arrays import FloatArray
 from dawa.errors import OptionError
+from dawa.limits import MOST_PIXELS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,8 +33,6 @@ HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0000
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """One mark for each of them, so that colours are not needed."""
 
-MOST_PIXELS = 1024
-"""Larger maps are drawn with several cells to a pixel."""
 
 LONGEST = 48
 """Characters of a name that are drawn."""

@@ -10,22 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dawa import tables
 from dawa.arrays import FloatArray, IntArray
 from dawa.axis import Axis
 from dawa.axis.dates import DateAxis
+from dawa.axis.written import written
 from dawa.budget import shown
 from dawa.errors import OptionError
-from dawa.margins import margin_factor
+from dawa.limits import MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
 from dawa.plots import drawing
-from dawa.releases import Release
-from dawa.strategy.rows import RESOLUTION
+from dawa.results.margins import margin_factor
+from dawa.results.release import Release
+from dawa.strategy.base import RESOLUTION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_STEPS = 2000
-"""Buckets narrower than this part of the axis are drawn together."""
 
 NEW_YEAR, PARTS = "0001-01-01 00:00:00.000000", (4, 7, 10, 16, 19, 26)
 """A time with nothing to say beyond its year, and after how many characters a time may end."""
@@ -72,7 +71,7 @@ def figure(release: Release, path: str | PathLike[str] | None = None, *, width: 
 
 def drawable(release: Release) -> bool:
     """Whether a picture shows it, at little cost."""
-    return len(release.axes) == 1 or (len(release.axes) == 2 and release.estimate.size <= tables.MOST_CELLS)
+    return len(release.axes) == 1 or (len(release.axes) == 2 and release.estimate.size <= MOST_ROWS_WRITTEN)
 
 
 def draw(release: Release, path: str | PathLike[str]) -> None:
@@ -124,9 +123,9 @@ def _histogram(release: Release, chart: Any, width: float) -> None:  # noqa: ANN
 
 def _groups(bounds: IntArray) -> IntArray:
     """Where runs of buckets begin that are drawn as one, and the end: wide buckets stay alone."""
-    if len(bounds) <= MOST_STEPS:
+    if len(bounds) <= MOST_STEPS_DRAWN:
         return np.arange(len(bounds))
-    place = (bounds[:-1].astype(np.float64) * (MOST_STEPS / float(bounds[-1]))).astype(np.int64)
+    place = (bounds[:-1].astype(np.float64) * (MOST_STEPS_DRAWN / float(bounds[-1]))).astype(np.int64)
     begin = np.concatenate(([0], np.flatnonzero(np.diff(place)) + 1))
     return np.append(begin, len(bounds) - 1)
 
@@ -202,7 +201,7 @@ def _cells(axis: Axis, ticks: int) -> tuple[FloatArray, list[str]]:
     """Labels spread evenly: a category stands in the middle of its cell, an edge where it is."""
     inside = axis.kind == "ordered"
     at = np.unique(np.linspace(0, axis.size - inside, ticks).astype(np.int64))
-    texts = [drawing.text(value) for value in tables.written(axis, at, at + 1)[0]]
+    texts = [drawing.text(value) for value in written(axis, at, at + 1)[0]]
     return at.astype(np.float64) + 0.5 * inside, texts
 
 

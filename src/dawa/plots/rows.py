@@ -11,14 +11,14 @@ import numpy as np
 
 from dawa.arrays import FloatArray, IntArray
 from dawa.errors import OptionError
-from dawa.estimates import Estimate
-from dawa.order import MOST_LISTED
+from dawa.limits import MOST_BUCKETS_DRAWN, MOST_CELLS_LISTED
 from dawa.plots import drawing
+from dawa.results.estimate import Estimate
+from dawa.strategy.base import RESOLUTION, Strategy
 from dawa.strategy.bumps import BumpStrategy
 from dawa.strategy.hats import HatStrategy
 from dawa.strategy.nested import NestedStrategy
 from dawa.strategy.product import ProductStrategy
-from dawa.strategy.rows import RESOLUTION, Strategy
 from dawa.strategy.tree import TreeStrategy
 from dawa.strategy.wavelet import WaveletStrategy
 
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 PANELS = (2, 4)
 """How many rows of a map are shown, and how they are laid out."""
-
-MOST_ACROSS = 4096
-"""Buckets beyond this share a pixel."""
 
 
 class Lane(NamedTuple):
@@ -79,7 +76,7 @@ def _hats(measured: HatStrategy) -> "Figure":
     figure = drawing.sheet(drawing.COLUMN, 2.3)
     chart = figure.subplots()
     rows, bucket = measured.rows, np.arange(measured.buckets)
-    alone = drawing.coarse(measured.leaf / RESOLUTION, MOST_ACROSS)
+    alone = drawing.coarse(measured.leaf / RESOLUTION, MOST_BUCKETS_DRAWN)
     edges = np.linspace(0, measured.buckets, len(alone) + 1)
     chart.stairs(alone, edges, fill=True, color=drawing.BAND, linewidth=0, label="each bucket alone")
     lengths = rows.stop - rows.start
@@ -110,7 +107,7 @@ def _gaps(lengths: IntArray) -> FloatArray:
 def _lanes(measured: Strategy) -> "Figure":
     """One line per level, the colour the weight of the row there; signs are two colours."""
     lanes = _levels(measured)
-    shares = np.stack([drawing.coarse(lane.share, MOST_ACROSS) for lane in lanes])
+    shares = np.stack([drawing.coarse(lane.share, MOST_BUCKETS_DRAWN) for lane in lanes])
     signed = bool((shares < 0).any())
     figure = drawing.sheet(drawing.COLUMN, max(1.7, 0.9 + min(0.17 * len(lanes), 4)))
     chart = figure.subplots()
@@ -195,7 +192,7 @@ def _nested_levels(measured: NestedStrategy) -> list[Lane]:
 
 def _panels(estimate: Estimate, measured: BumpStrategy | ProductStrategy) -> "Figure":
     """Some rows of a map, each as a map of its weights."""
-    if estimate.size > MOST_LISTED or len(estimate.shape) != 2:
+    if estimate.size > MOST_CELLS_LISTED or len(estimate.shape) != 2:
         raise OptionError("Rows are drawn as maps over two axes, of which these are none.", "draw ranges instead.")
     many = PANELS[0] * PANELS[1]
     shown = _bump_rows(measured, many) if isinstance(measured, BumpStrategy) else _product_rows(measured, many)

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from dawa import ranges, tables
+from dawa.axis import written
 from dawa.errors import OptionError, WorkloadError
-from dawa.releases import Release
+from dawa.limits import MOST_BORDER_CELLS
+from dawa.results.release import Release
 from dawa.server import models
 from dawa.server.shelf import Shelved
-
-MOST_BORDER_CELLS = 2**20
-"""Over several axes a range costs as much as it has cells along its sides; so many in one request."""
+from dawa.spec import ranges
 
 
 def summary(shelved: Shelved) -> models.Summary:
@@ -67,7 +66,7 @@ def answers(
 def quantile(release: Release, fraction: float) -> models.Quantile:
     """The smallest value up to which at least this fraction of all records lies."""
     _along_one_axis(release, "Quantiles")
-    return models.Quantile(fraction=fraction, value=tables.plain(release.axis, release.quantile(fraction)))
+    return models.Quantile(fraction=fraction, value=written.plain(release.axis, release.quantile(fraction)))
 
 
 def buckets(release: Release, first: int, count: int) -> models.Buckets:
@@ -76,7 +75,7 @@ def buckets(release: Release, first: int, count: int) -> models.Buckets:
     estimate, total = release.estimate, len(release.estimate.buckets)
     number = np.arange(first, max(first, min(first + count, total)))
     bounds = estimate.buckets.bounds
-    lo, hi = tables.written(release.axis, bounds[number], bounds[number + 1])
+    lo, hi = written.written(release.axis, bounds[number], bounds[number + 1])
     variances = estimate.range_variances(number.astype(np.float64), (number + 1).astype(np.float64))
     columns = (
         lo,
@@ -92,7 +91,7 @@ def buckets(release: Release, first: int, count: int) -> models.Buckets:
 
 
 def _axis(axis: Any) -> models.Axis:  # noqa: ANN401  an axis of a release, not of the description
-    lo, hi = tables.written(axis, [0], [axis.size])
+    lo, hi = written.written(axis, [0], [axis.size])
     return models.Axis(
         column=axis.column, kind=axis.kind, start=lo[0], stop=hi[0], cells=axis.size, description=axis.describe()
     )

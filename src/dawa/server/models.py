@@ -4,10 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 
-MOST_RANGES = 1000
-"""Ranges in one request."""
+from dawa.limits import MOST_AXES, MOST_RANGES_ASKED
 
-MOST_AXES = 4
 LONGEST_END = 1024
 
 Value = StrictStr | StrictInt | StrictFloat | bool
@@ -120,7 +118,7 @@ class Asked(BaseModel):
         json_schema_extra={"examples": [{"ranges": [{"lo": 0, "hi": 18}, {"lo": 18, "hi": 65}], "confidence": 0.95}]},
     )
 
-    ranges: list[Range] = Field(min_length=1, max_length=MOST_RANGES)
+    ranges: list[Range] = Field(min_length=1, max_length=MOST_RANGES_ASKED)
     confidence: Confidence = 0.95
 
 

@@ -11,14 +11,13 @@ from typing import Any
 import uvicorn
 
 from dawa.errors import OptionError
+from dawa.limits import MOST_CONNECTIONS
 from dawa.server import RATE, app, application
 from dawa.server.shelf import Shelf
 
 KEEP_ALIVE_SECONDS, LEAVING_SECONDS = 5, 5
 """How long an idle connection stays open, and how long open requests have when the server is stopped."""
 
-MOST_CONNECTIONS = 4096
-"""Connections of one worker; more get the status 503."""
 
 BACKLOG = 2048
 """Connections that may wait for a worker."""

@@ -8,8 +8,8 @@ from os import PathLike
 from pathlib import Path
 
 from dawa.errors import DawaError, ReleaseError
-from dawa.folder import RELEASE
-from dawa.releases import Release, load
+from dawa.publish.folder import RELEASE
+from dawa.results.release import Release, load
 
 HINT = "pass a folder that dawa release wrote, a folder of such folders, or release files."
 
@@ -33,7 +33,7 @@ class Shelved:
     @cached_property
     def page(self) -> bytes:
         """The page on which a reader drags a range; made when it is first asked for."""
-        from dawa import report  # noqa: PLC0415  few ask for it
+        from dawa.publish import page as report  # noqa: PLC0415  few ask for it
 
         return report.html(self.release).encode("utf-8", "replace")
 

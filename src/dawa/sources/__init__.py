@@ -1,7 +1,6 @@
 """From a table to counts: files, frames, databases and clusters, all by one expression that runs where the data is."""
 
-from dawa.sources.counting import Query, counted, opened
-from dawa.sources.tables import Table, TextFile, csv, table
-from dawa.sources.unit import check as check_unit
+import lazy_loader
 
-__all__ = ["Query", "Table", "TextFile", "check_unit", "counted", "csv", "opened", "table"]
+# Engines are slow to load, so what reads with them is imported when it is first used.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

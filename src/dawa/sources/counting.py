@@ -2,22 +2,27 @@
 
 Rows stay where they are: binning, missing values, values outside and truncation per unit are part of the expression,
 and what comes back is a cell number and a count for every occupied cell.
+
+The privacy unit: at most so many records of each person are counted. ``unit.md`` says why that protects them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
+from os import PathLike
 from typing import Any
 
 import ibis
 import numpy as np
 
+from dawa import check
 from dawa.axis import Axis
 from dawa.counts import Counts
-from dawa.errors import DawaError, SourceError
-from dawa.sources import columns, tables
-from dawa.sources import unit as units
+from dawa.errors import DawaError, OptionError, SourceError
+from dawa.sources import columns, databases, files, frames, tables
 from dawa.sources.placed import Expression, whole
+from dawa.sources.tables import HINT, Source, Table, TextFile
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,7 @@ class Query:
         shape: Cells along each axis.
     """
 
-    source: tables.Source
+    source: Source
     expression: Expression
     shape: tuple[int, ...]
 
@@ -74,7 +79,7 @@ class Query:
         return self.source.fetch(self.expression).drop_null()
 
 
-def counted(table: Any, axes: tuple[Axis, ...], unit: str | None = None, max_rows_per_unit: int = 1) -> Counts:  # noqa: ANN401  see tables.opened
+def counted(table: Any, axes: tuple[Axis, ...], unit: str | None = None, max_rows_per_unit: int = 1) -> Counts:  # noqa: ANN401  see source
     """Count a table's records along axes, inside the engine that holds it.
 
     Args:
@@ -90,35 +95,61 @@ def counted(table: Any, axes: tuple[Axis, ...], unit: str | None = None, max_row
     >>> sources.counted({"age": [31, 45, None, 62]}, (Axis("age", 0, 100),))
     Counts(100 cells)
     """
-    with opened(table, axes, unit, max_rows_per_unit) as query:
-        return query.counts()
+    with query(table, axes, unit, max_rows_per_unit) as asked:
+        return asked.counts()
 
 
 @contextmanager
-def opened(
-    table: Any,  # noqa: ANN401  see tables.opened
+def query(
+    table: Any,  # noqa: ANN401  see source
     axes: tuple[Axis, ...],
     unit: str | None = None,
     max_rows_per_unit: int = 1,
 ) -> Iterator[Query]:
     """Open a table and check its columns against the axes, without reading rows."""
-    most = units.check(unit, max_rows_per_unit)
+    most = check_unit(unit, max_rows_per_unit)
     with ExitStack() as open_for_now:
         try:
-            source = open_for_now.enter_context(tables.opened(table, axes, unit))
-            counted = expression(source, axes, unit, most)
-        except (DawaError, AssertionError):
+            found = open_for_now.enter_context(source(table, axes, unit))
+            counted = expression(found, axes, unit, most)
+        except DawaError:
             raise
         except Exception as error:  # noqa: BLE001  engines and Ibis raise errors of their own, about types they do not know
             raise SourceError(
                 f"The table could not be opened ({type(error).__name__}).",
                 "check the types of its columns, and that whole numbers on an axis fit 64 bits.",
             ) from None
-        yield Query(source, counted, tuple(axis.size for axis in axes))
+        yield Query(found, counted, tuple(axis.size for axis in axes))
+
+
+@contextmanager
+def source(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401  whatever people hand over
+    """Open a table, and close what was opened for it.
+
+    Raises:
+        SourceError: If this is not a table, or it cannot be opened.
+    """
+    wanted = tables.addressed(table)
+    with _opener(wanted)(wanted, axes, unit) as found:
+        yield found
+
+
+def _opener(table: Any) -> Callable[..., Any]:  # noqa: ANN401
+    """The function that knows this kind of table."""
+    library = type(table).__module__.partition(".")[0]
+    if isinstance(table, Table):
+        library = "postgres" if isinstance(table.place, str) else type(table.place).__module__.partition(".")[0]
+    if library in {"postgres", "pyspark", "ibis"}:
+        return {"postgres": databases.postgres, "pyspark": databases.spark, "ibis": databases.held}[library]
+    if isinstance(table, (str, PathLike, TextFile)):
+        return files.source
+    if library in {"pandas", "polars", "pyarrow"} or isinstance(table, Mapping):
+        return frames.source
+    raise SourceError(f"A {type(table).__name__} is not a table.", HINT)
 
 
 def expression(
-    source: tables.Source, axes: tuple[Axis, ...], unit: str | None, max_rows_per_unit: int, key: str | None = None
+    source: Source, axes: tuple[Axis, ...], unit: str | None, max_rows_per_unit: int, key: str | None = None
 ) -> Expression:
     """Cell numbers and counts.
 
@@ -143,5 +174,34 @@ def expression(
         owner = columns.unit(source, unit)
         turn = ibis.random() if key is None else columns.named(source, key, "key=").value
         rows = source.table.filter([*counted, owner.present]).select(cell=cell, owner=owner.value, turn=turn)
-        kept = units.truncated(rows, max_rows_per_unit)
+        kept = truncated(rows, max_rows_per_unit)
     return kept.group_by("cell").aggregate(records=kept.count())
+
+
+def check_unit(unit: Any, max_rows_per_unit: Any) -> int:  # noqa: ANN401  to be checked
+    """The number of rows that a unit may have, if there is such a unit.
+
+    Raises:
+        OptionError: If it is no whole number, or the unit no name, or there is a number without a unit.
+    """
+    if unit is not None and not isinstance(unit, str):
+        raise OptionError(f"unit={unit!r} is no name.", "pass the name of the column that says whose record it is.")
+    most = check.whole(max_rows_per_unit, "max_rows_per_unit", kind="a number of rows")
+    if unit is None and most != 1:
+        raise OptionError(
+            f"max_rows_per_unit={max_rows_per_unit} without a unit would change nothing.",
+            "name the column that says whose record it is: unit='person_id', for example.",
+        )
+    return most
+
+
+def truncated(rows: Expression, most: int) -> Expression:
+    """The rows of each ``owner`` with the lowest ``turn``, at most so many of them."""
+    place = ibis.row_number().over(group_by=rows.owner, order_by=rows.turn)
+    numbered = rows.mutate(turn=place)
+    return numbered.filter(numbered.turn < most)
+
+
+def loss(per_record: Fraction, most: int) -> Fraction:
+    """What a unit loses if one record loses so much."""
+    return per_record * most

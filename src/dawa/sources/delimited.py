@@ -24,20 +24,17 @@ from numpy.typing import NDArray
 
 from dawa import kernels
 from dawa.arrays import IntArray
-from dawa.dialect import Dialect
 from dawa.errors import AxisError, SourceError
+from dawa.limits import MOST_HEADER_BYTES, MOST_RECORD_BYTES
+from dawa.sources.dialect import Dialect
 from dawa.sources.values import TEXT
 
 BLOCK = 2**21
 """Bytes that are cut at once."""
 WORKERS = 2
 """Threads that cut: DuckDB works beside them."""
-MOST_RECORD = 2**24
-"""Bytes of a record; a longer one is left out, so that an open quote cannot fill the memory."""
 MEMBERS = 2**16
 """Bytes of a compressed file that are read at once: what follows a member of it is copied."""
-MOST_HEADER = 2**20
-"""Bytes of a header."""
 GZIP = b"\x1f\x8b"
 """How a compressed file begins."""
 LINE = re.compile(rb"[\r\n]")
@@ -106,7 +103,7 @@ def header(path: Path, dialect: Dialect) -> Header:
                 break
         if line:
             break
-        if len(data) > MOST_HEADER:
+        if len(data) > MOST_HEADER_BYTES:
             raise _too_long(path)
     text = io.StringIO(data.decode(errors="replace").strip("\r\n"), newline="")
     rows = csv.reader(
@@ -256,7 +253,7 @@ def _cuts(
             yield _done(cut)
             mode, skip = (kernels.records.START, False) if after else (mode, skip)
             if (
-                skip or len(data) - after > MOST_RECORD
+                skip or len(data) - after > MOST_RECORD_BYTES
             ):  # the rest of this record will not be kept, nor is its beginning
                 after, mode, skip = cut.understood, cut.mode, True
         held = data[after:]
@@ -273,7 +270,7 @@ def _lines(data: bytearray, dialect: Dialect) -> int:
     if any(mark is not None and mark.encode() in data for mark in (dialect.quote, dialect.escape)):
         return 0
     after = data.rfind(b"\n") + 1
-    return after if len(data) - after <= MOST_RECORD else 0
+    return after if len(data) - after <= MOST_RECORD_BYTES else 0
 
 
 def _cut(data: bytearray, dialect: Dialect, slot: IntArray, *, last: bool, mode: int, skip: bool) -> Cut:
@@ -282,7 +279,7 @@ def _cut(data: bytearray, dialect: Dialect, slot: IntArray, *, last: bool, mode:
     text, ends = np.empty((wanted, size), np.uint8), np.empty((wanted, size + 2), np.int32)
     ends[:, 0] = 0
     rows, after, understood, state = kernels.records.split(
-        *_eights(np.frombuffer(data, np.uint8)), last, *_bytes(dialect), mode, skip, MOST_RECORD, slot, text, ends
+        *_eights(np.frombuffer(data, np.uint8)), last, *_bytes(dialect), mode, skip, MOST_RECORD_BYTES, slot, text, ends
     )
     arrays = [_values(int(rows), text[column], ends[column], dialect) for column in range(wanted)]
     batch = pa.RecordBatch.from_arrays(arrays, [str(column) for column in range(wanted)])
@@ -302,7 +299,7 @@ def _ends(line: bytearray, dialect: Dialect, mode: int) -> tuple[bool, int]:
     last, skip, slot = True, False, np.full(len(line) + 1, -1, np.int64)
     nothing = np.empty((0, 0), np.uint8), np.empty((0, 0), np.int32)
     rows, after, _, state = kernels.records.split(
-        *_eights(np.frombuffer(line, np.uint8)), last, *_bytes(dialect), mode, skip, MOST_RECORD, slot, *nothing
+        *_eights(np.frombuffer(line, np.uint8)), last, *_bytes(dialect), mode, skip, MOST_RECORD_BYTES, slot, *nothing
     )
     return bool(after and (rows or mode != kernels.records.START)), int(state)
 

@@ -1,4 +1,4 @@
-"""Tables that an Ibis engine holds already, and the embedded DuckDB for those that none does."""
+"""Engines: how one is asked, and the embedded DuckDB for tables that no other engine holds."""
 
 import shutil
 import tempfile
@@ -6,49 +6,15 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import ibis
-import ibis.expr.operations as ops
 
-from dawa.axis import Axis
-from dawa.errors import SourceError
 from dawa.sources.tables import Column, Source
 
 MEMORY = "1GB"
 """What the embedded DuckDB may hold in memory, so that a table of any size is counted within two of these."""
-
-
-@contextmanager
-def opened(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401  Ibis is untyped
-    """An Ibis table, as it is, in the engine that holds it."""
-    if not isinstance(table, ibis.Table):
-        raise SourceError(f"A {type(table).__name__} of Ibis is not a table.", "pass a table expression.")
-    if isinstance(table.op(), ops.InMemoryTable):
-        from dawa.sources import streams  # noqa: PLC0415  imports this module
-
-        with streams.opened(streams.in_memory(table, [*(axis.column for axis in axes), unit]), axes) as found:
-            yield found
-        return
-    if not table.op().find((ops.DatabaseTable, ops.SQLQueryResult, ops.UnboundTable)):
-        with embedded() as backend:  # it holds all its rows itself, and checking would convert them
-            yield replace(source(backend, table), check=backend.compile)
-        return
-    try:
-        backend = table.get_backend()
-    except ibis.common.exceptions.IbisError:
-        raise SourceError(
-            "The Ibis table has no engine.", "connect first: ibis.duckdb.connect().table(name)."
-        ) from None
-    if backend.name == "pyspark":
-        from dawa.sources import spark  # noqa: PLC0415  imports this module
-
-        with spark.settled(backend._session):  # noqa: SLF001  Ibis has no other name for it
-            yield source(backend, table)
-    else:
-        yield source(backend, table)
 
 
 def source(backend: Any, table: Any, names: tuple[str, ...] | None = None) -> Source:  # noqa: ANN401

@@ -11,11 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from dawa import dialect
 from dawa.axis import Axis
-from dawa.dialect import Dialect
 from dawa.errors import AxisError, DawaError, SourceError
-from dawa.sources import delimited, engines, streams
+from dawa.sources import delimited, dialect, engines, streams
+from dawa.sources.dialect import Dialect
 from dawa.sources.streams import Kind, Stream, Text
 from dawa.sources.tables import Source, TextFile
 
@@ -42,7 +41,7 @@ class Parquet:
 
 
 @contextmanager
-def opened(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:
+def source(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:
     """A file, a folder of Parquet files, or several files by a pattern such as ``data/*.parquet``."""
     path = _path(table.path if isinstance(table, TextFile) else table)
     columns = list(dict.fromkeys([*(axis.column for axis in axes), *([] if unit is None else [unit])]))
@@ -65,7 +64,7 @@ def opened(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: 
             " encoding of text.",
         ) from None
     if isinstance(reading, Stream):
-        with streams.opened(reading, axes) as source:
+        with streams.source(reading, axes) as source:
             yield source
         return
     with engines.embedded() as backend:

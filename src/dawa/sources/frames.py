@@ -48,7 +48,7 @@ NOBODY = Values(pa.null(), 0, lambda _first, _last: pa.nulls(0))
 
 
 @contextmanager
-def opened(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401  one of several libraries'
+def source(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401  one of several libraries'
     """A frame, or a dict of arrays, in an embedded DuckDB."""
     try:
         stream = _stream(table, [axis.column for axis in axes], unit)
@@ -58,7 +58,7 @@ def opened(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Sou
         raise SourceError(
             f"The {type(table).__name__} could not be read as a table ({type(error).__name__}).", EVEN
         ) from None
-    with streams.opened(stream, axes) as source:
+    with streams.source(stream, axes) as source:
         yield source
 
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from dawa.axis import EdgeAxis, NumberAxis
 from dawa.budget import shown
-from dawa.dialect import Dialect
 from dawa.errors import AxisError
+from dawa.limits import MOST_DIGITS
+from dawa.sources.dialect import Dialect
 from dawa.sources.placed import (
     WIDEST,
     Expression,
@@ -32,9 +33,6 @@ from dawa.sources.placed import (
     whole,
 )
 from dawa.sources.tables import Column
-
-MOST_DIGITS = 38
-"""Of a decimal, in every engine that has a limit."""
 
 
 @ibis.udf.scalar.builtin(name="floor")  # type: ignore[untyped-decorator]

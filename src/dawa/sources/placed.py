@@ -10,7 +10,7 @@ from typing import Any
 
 import ibis
 
-from dawa.dialect import Dialect
+from dawa.sources.dialect import Dialect
 
 WIDEST = 2**63 - 1
 """The largest whole number that every engine adds without overflow."""

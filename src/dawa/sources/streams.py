@@ -16,11 +16,11 @@ import ibis.expr.datatypes as dt
 import pyarrow as pa
 
 from dawa.axis import Axis
-from dawa.dialect import Dialect
 from dawa.errors import SourceError
 from dawa.sources import columns as reading
 from dawa.sources import engines
 from dawa.sources.delimited import valid
+from dawa.sources.dialect import Dialect
 from dawa.sources.tables import Column, Source
 from dawa.sources.values import TEXT
 
@@ -130,7 +130,7 @@ def _storage(kind: Kind) -> pa.DataType:
 
 
 @contextmanager
-def opened(stream: Stream, axes: tuple[Axis, ...]) -> Iterator[Source]:
+def source(stream: Stream, axes: tuple[Axis, ...]) -> Iterator[Source]:
     """A stream in an embedded DuckDB. Nothing of it is read until counts are fetched.
 
     Text of no declared type is read as what its axis asks for in a view, once for every value.

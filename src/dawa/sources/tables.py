@@ -1,19 +1,15 @@
-"""Whatever people hand over as a table, opened for as long as it takes to count it.
-
-Tables without an engine of their own are read by an embedded DuckDB.
-"""
+"""What people hand over as a table, and what it becomes: a source, which is a table that is open in its engine."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, Protocol
+from urllib.parse import unquote
 
-from dawa import dialect as dialects
-from dawa.axis import Axis
-from dawa.dialect import Dialect
 from dawa.errors import SourceError
+from dawa.sources import dialect as dialects
+from dawa.sources.dialect import Dialect
 
 HINT = (
     "pass a path to a CSV, Parquet or Arrow file, a pandas, Polars or Arrow table, a dict of arrays, a Spark data"
@@ -95,6 +91,19 @@ class Table:
     schema: str | None = None
 
 
+class Frame(Protocol):
+    """A table in memory or in an engine: pandas', Polars', Arrow's, Spark's or Ibis'."""
+
+    @property
+    def columns(self) -> Any:  # noqa: ANN401  each library's own
+        """Its columns."""
+        ...
+
+
+TableLike = str | PathLike[str] | TextFile | Table | Mapping[str, Any] | Frame
+"""Whatever records come from: a path, an address, a dict of arrays, a frame."""
+
+
 def table(place: Any, name: str | None = None, schema: str | None = None) -> Table:  # noqa: ANN401  an address or a session
     """A table of a PostgreSQL server or of a Spark session.
 
@@ -119,7 +128,7 @@ def csv(path: str | PathLike[str], **dialect: Any) -> TextFile:  # noqa: ANN401 
     Args:
         path: The file, whatever its name ends with; ``.gz`` is decompressed.
         dialect: How it is written: ``delimiter``, ``quote``, ``escape``, ``encoding``, ``header``, ``decimal``,
-            ``date_format``, ``missing``; see ``dawa.dialect.Dialect``. Nothing of it is ever guessed.
+            ``date_format``, ``missing``; see ``dawa.sources.dialect.Dialect``. Nothing of it is ever guessed.
 
     >>> csv("visits.txt", delimiter=";", decimal=",", date_format="%d.%m.%Y").dialect.delimiter
     ';'
@@ -129,55 +138,22 @@ def csv(path: str | PathLike[str], **dialect: Any) -> TextFile:  # noqa: ANN401 
     return TextFile(path, dialects.of(path, **dialect))
 
 
-@contextmanager
-def opened(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401  whatever people hand over
-    """Open a table, and close what was opened for it.
+def addressed(table: Any) -> Any:  # noqa: ANN401  whatever people hand over
+    """The table that an address names, or what was handed over as it is."""
+    return _addressed(table) if isinstance(table, str) and is_address(table) else table
 
-    Raises:
-        SourceError: If this is not a table, or it cannot be opened.
+
+def is_address(text: str) -> bool:
+    """Whether a text names a server and not a file.
+
+    >>> is_address("postgresql://server/hr"), is_address("people.parquet")
+    (True, False)
     """
-    if isinstance(table, str) and _is_address(table):
-        table = _addressed(table)
-    with _opener(table)(table, axes, unit) as source:
-        yield source
-
-
-def _opener(table: Any) -> Callable[..., Any]:  # noqa: ANN401
-    """The module that knows this kind of table, loaded now."""
-    library = type(table).__module__.partition(".")[0]
-    if isinstance(table, Table):
-        library = "postgres" if isinstance(table.place, str) else type(table.place).__module__.partition(".")[0]
-    if library == "postgres":
-        from dawa.sources import postgres  # noqa: PLC0415  needs a driver that is optional
-
-        return postgres.opened
-    if library == "pyspark":
-        from dawa.sources import spark  # noqa: PLC0415  likewise
-
-        return spark.opened
-    if library == "ibis":
-        from dawa.sources import engines  # noqa: PLC0415
-
-        return engines.opened
-    if isinstance(table, (str, PathLike, TextFile)):
-        from dawa.sources import files  # noqa: PLC0415
-
-        return files.opened
-    if library in {"pandas", "polars", "pyarrow"} or isinstance(table, Mapping):
-        from dawa.sources import frames  # noqa: PLC0415
-
-        return frames.opened
-    raise SourceError(f"A {type(table).__name__} is not a table.", HINT)
-
-
-def _is_address(text: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
 
 
 def _addressed(address: str) -> Table:
     """The table that an address names after ``#``, with its schema before a dot."""
-    from urllib.parse import unquote  # noqa: PLC0415  only addresses need it
-
     place, _, fragment = address.partition("#")
     if not place.startswith(("postgres://", "postgresql://", "postgresql+psycopg://")):
         scheme = place.partition(":")[0]

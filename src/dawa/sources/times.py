@@ -13,13 +13,12 @@ import ibis.expr.datatypes as dt
 from dawa.axis import DateAxis
 from dawa.axis.dates import Run
 from dawa.axis.readings import UNITS, at, ticks
-from dawa.dialect import Dialect
 from dawa.errors import AxisError
+from dawa.limits import MOST_DATE_RUNS
+from dawa.sources.dialect import Dialect
 from dawa.sources.placed import WIDEST, Expression, Placed, between, plus, quotient, searched, whole
 from dawa.sources.tables import Column
 
-MOST_RUNS = 4096
-"""Engines search among runs of equal cells by comparisons that are written out."""
 MICROSECONDS = 6
 """Digits of a second that borders have."""
 DAY, SECOND = "____-__-__", "____-__-_____:__:__"
@@ -128,9 +127,9 @@ def _runs(axis: DateAxis) -> list[Run]:
     runs = []
     for run in axis.runs():
         runs.append(run)
-        if len(runs) > MOST_RUNS:
+        if len(runs) > MOST_DATE_RUNS:
             raise AxisError(
-                f"Steps of {axis.step} change their length more than {MOST_RUNS} times on the axis {axis.column!r}.",
+                f"Steps of {axis.step} change their length more than {MOST_DATE_RUNS} times on {axis.column!r}.",
                 "narrow its bounds, or use a step in hours.",
             )
     return runs

@@ -16,13 +16,13 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
+from dawa.limits import MOST_BITS
+
 TEXT = pa.large_string()
 """Text without a limit to how much of it there is."""
 NUMBERS = (Integral, Fraction, float, np.floating, Decimal)
 FAR = 1e300
 """Decimals beyond are not written out: that may take for ever."""
-MOST_BITS = 1023
-"""A whole number beyond is larger than every float, and so lies outside of every axis."""
 
 
 def texts(values: Sequence[Any]) -> pa.Array:

@@ -4,6 +4,6 @@ A strategy is a set of integer rows over the buckets. Every bucket's column sums
 ``RESOLUTION``, so one record moves the answers by at most that much and one noise scale serves all rows.
 """
 
-from dawa.strategy.rows import RESOLUTION, Strategy
+from dawa.strategy.base import RESOLUTION, Strategy
 
 __all__ = ["RESOLUTION", "Strategy"]

@@ -10,11 +10,11 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray
-from dawa.bucket_queries import BucketQueries
-from dawa.strategy.bumps import BumpStrategy, Pattern
+from dawa.limits import MOST_BUCKETS_IN_BUMPS, MOST_WEIGHTS
+from dawa.queries.bucket_queries import BucketQueries
+from dawa.strategy.base import RESOLUTION
+from dawa.strategy.bumps import BumpStrategy, Patches, Pattern
 from dawa.strategy.descent import descend
-from dawa.strategy.patches import Patches
-from dawa.strategy.rows import RESOLUTION
 
 FEWEST_BUCKETS = 48
 """Below this, trees do as well and are simpler."""
@@ -25,10 +25,8 @@ FEW_BUCKETS, SMALL_BLOCKS = 1000, (12, 24, 40)
 MANY_BUCKETS, TWO_SCALES = 2**15, (48, 1024)
 """From so many on, blocks of two sizes together pay."""
 
-MOST_BUCKETS = 2**18
-"""Above this, the blocks' own matrix is too large."""
 
-STEERING_QUERIES, MOST_WEIGHTS = 600, 2**26
+STEERING_QUERIES = 600
 """How many queries steer the descent, and how many weights of theirs are held at once."""
 
 SPREAD = 12**0.5
@@ -84,7 +82,7 @@ class Objective:
 def search(queries: BucketQueries, allowance: IntArray, patches: Patches, steps: int) -> list[BumpStrategy]:
     """Fitted bumps, one strategy for each choice of blocks; none where bumps make no sense."""
     k = len(patches)
-    if not FEWEST_BUCKETS <= k <= MOST_BUCKETS:
+    if not FEWEST_BUCKETS <= k <= MOST_BUCKETS_IN_BUMPS:
         return []
     steering = queries.thinned(max(64, min(STEERING_QUERIES, MOST_WEIGHTS // k)))
     weights = kernels.bumps.dense(

@@ -5,14 +5,15 @@ from typing import Literal
 
 import numpy as np
 
+from dawa import check
 from dawa.arrays import IntArray
-from dawa.bucket_queries import BucketQueries
 from dawa.errors import OptionError
-from dawa.order import MOST_LISTED
+from dawa.limits import MOST_CELLS_LISTED
+from dawa.queries.bucket_queries import BucketQueries
 from dawa.strategy import bump_search, hat_search, hats, tree
-from dawa.strategy.hb import hb
-from dawa.strategy.patches import Patches
-from dawa.strategy.rows import Strategy
+from dawa.strategy.base import Strategy
+from dawa.strategy.bumps import Patches
+from dawa.strategy.tree import hb
 from dawa.strategy.wavelet import wavelet
 
 Effort = Literal["best", "fast"]
@@ -66,7 +67,7 @@ def choose(
     Raises:
         OptionError: If there is no such strategy or effort, or the branching is no whole number above 1.
     """
-    check(name, effort, branching)
+    check_options(name, effort, branching)
     fans = BRANCHINGS if branching is None else (branching,)
     steering = queries.thinned(STEERING_QUERIES) if len(queries) > 4 * STEERING_QUERIES else queries
     if len(allowance) == 1:
@@ -79,7 +80,8 @@ def choose(
         return _least(_level_trees(steering, allowance, fans), steering)
     if name == "bumps" and patches is None:
         raise OptionError(
-            f"Bumps are for maps of at most {MOST_LISTED} cells.", "use 'hats' on one axis, and 'best' on larger maps."
+            f"Bumps are for maps of at most {MOST_CELLS_LISTED} cells.",
+            "use 'hats' on one axis, and 'best' on larger maps.",
         )
     if patches is not None and name != "hats":
         candidates: list[Strategy] = [*bump_search.search(steering, allowance, patches, BUMP_STEPS[effort])]
@@ -92,13 +94,13 @@ def choose(
     return _least(candidates, steering)
 
 
-def check(name: str, effort: str, branching: int | None) -> None:
+def check_options(name: str, effort: str, branching: int | None) -> None:
     """Raise an OptionError for options that ``choose`` would not understand."""
     if name not in NAMES:
         raise OptionError(f"There is no strategy {name!r}.", f"choose one of {', '.join(NAMES)}.")
     if effort not in {"best", "fast"}:
         raise OptionError(f"There is no effort {effort!r}.", "choose 'best' or 'fast'.")
-    if branching is not None and (not isinstance(branching, (int, np.integer)) or branching < 2):
+    if branching is not None and not check.is_whole(branching, 2):
         raise OptionError(f"branching={branching!r} is no tree.", "pass a whole number of at least 2.")
 
 

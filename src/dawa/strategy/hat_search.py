@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dawa.arrays import FloatArray, IntArray
-from dawa.bucket_queries import BucketQueries
+from dawa.limits import MOST_BUCKETS_SEARCHED, MOST_SEARCH_STEPS
+from dawa.queries.bucket_queries import BucketQueries
+from dawa.strategy.base import RESOLUTION
 from dawa.strategy.descent import descend
 from dawa.strategy.hats import (
     FEWEST_BUCKETS,
@@ -25,10 +27,6 @@ from dawa.strategy.hats import (
     sums_by,
     table_widths,
 )
-from dawa.strategy.rows import RESOLUTION
-
-MOST_BUCKETS = 100_000
-"""Above this, a search costs more than it gains."""
 
 STEERING_WORK, FITTING_WORK = 25_000_000, 80_000_000
 """What the two stages may cost, in queries times rows: a unit takes about 8 ns."""
@@ -42,7 +40,7 @@ WIDTHS, RATIOS, WARPS = (5.0, 8.0, 11.0, 14.0, 20.0, 28.0), (8.0, 12.0, 16.0, 20
 FINALISTS = 6
 """How many candidates the second stage takes on, if its work allows."""
 
-FEWEST_STEPS, MOST_STEPS = 10, 80
+FEWEST_STEPS = 10
 """Evaluations per finalist: with fewer it is not worth beginning, with more there is little to gain."""
 
 QUERIES_PER_ROW = 1.5
@@ -122,7 +120,7 @@ def search(queries: BucketQueries, allowance: IntArray) -> HatStrategy | None:
         if not 0 < least < np.inf:
             return None
         strategies = [from_table(queries, allowance)]
-        if k <= MOST_BUCKETS:
+        if k <= MOST_BUCKETS_SEARCHED:
             strategies += _fitted(queries, allowance)
         for strategy in strategies:
             error = np.inf if strategy is None else strategy.expected_error(checking)
@@ -142,7 +140,7 @@ def _fitted(queries: BucketQueries, allowance: IntArray) -> list[HatStrategy]:
     fitted = queries if affordable >= 1 else queries.thinned(max(1, int(len(queries) * affordable / 2)))
     fitting = Objective(fitted, allowance, FITTING_WORK)
     for finalist in _finalists(candidates):
-        if len(strategies) > 1 and fitting.evaluations(finalist.rows) < MOST_STEPS:
+        if len(strategies) > 1 and fitting.evaluations(finalist.rows) < MOST_SEARCH_STEPS:
             break
         strategies.append(HatStrategy.rounded(finalist.rows, _fit(finalist, fitting, queries), allowance))
     return strategies
@@ -153,11 +151,11 @@ def _fit(candidate: Candidate, fitting: Objective, queries: BucketQueries) -> Fl
     rows = candidate.rows
     scales = np.where(candidate.scales < STUCK, RESTART, candidate.scales)
     if len(fitting.queries) < min(len(queries), QUERIES_PER_ROW * len(rows)):
-        _, by_row = fitting.minimise(rows, candidate.shape, rows.row, scales[candidate.level], MOST_STEPS, 1e-6)
+        _, by_row = fitting.minimise(rows, candidate.shape, rows.row, scales[candidate.level], MOST_SEARCH_STEPS, 1e-6)
         return candidate.shape * by_row[rows.row]
     entries = candidate.entries(scales)
     ones, each = np.ones(len(entries)), np.arange(len(entries))
-    return fitting.minimise(rows, ones, each, entries, MOST_STEPS, 1e-6)[1]
+    return fitting.minimise(rows, ones, each, entries, MOST_SEARCH_STEPS, 1e-6)[1]
 
 
 def _finalists(candidates: list[Candidate]) -> list[Candidate]:

@@ -15,9 +15,9 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, frozen
-from dawa.bucket_queries import BucketQueries
+from dawa.queries.bucket_queries import BucketQueries
+from dawa.strategy.base import RESOLUTION, broken, variances_by_runs, whole_numbers
 from dawa.strategy.descent import LARGEST_ENTRY
-from dawa.strategy.rows import RESOLUTION, broken, variances_by_runs, whole_numbers
 
 FEWEST_BUCKETS = 24
 """Below this, trees do as well and are simpler."""
@@ -241,7 +241,7 @@ class HatStrategy:
 
     def range_variances(self, lo: FloatArray, hi: FloatArray) -> FloatArray:
         """The variance of each run ``[lo, hi)`` in bucket coordinates, in time logarithmic in the rows."""
-        variances: FloatArray = kernels.hat_variance.variances(
+        variances: FloatArray = kernels.hats.variances(
             np.array(lo, np.float64), np.array(hi, np.float64), *self._variance_tree
         )
         return variances
@@ -302,12 +302,10 @@ class HatStrategy:
         order = np.argsort(earlier, kind="stable")
         column_ptr = _offsets(np.bincount(earlier, minlength=len(rows)))
         later, by_column = later[order], lower[order]
-        register, count = kernels.hat_variance.registers(column_ptr, later)
+        register, count = kernels.hats.registers(column_ptr, later)
         sums = kernels.hats.running_sums(rows.start, rows.ptr, self._entries, self._scale)
         whole = sums[rows.ptr[1:] + np.arange(len(rows))]
-        maps, forms = kernels.hat_variance.stretches(
-            register, count, pivot, column_ptr, later, by_column, whole, STRETCH
-        )
+        maps, forms = kernels.hats.stretches(register, count, pivot, column_ptr, later, by_column, whole, STRETCH)
         squares_before = np.zeros(self.buckets + 1)  # in extended precision: variances are small differences
         squares_before[1:] = np.cumsum(self._scale**2, dtype=np.longdouble)
         pattern = (rows.start, rows.stop, rows.ptr, sums, squares_before, rows.cover_ptr, rows.cover)

@@ -12,9 +12,9 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, frozen
-from dawa.bucket_queries import BucketQueries
-from dawa.nesting import Nesting, crossing, depth_first
-from dawa.strategy.rows import RESOLUTION, broken, whole_numbers
+from dawa.layout.nesting import Nesting, crossing, depth_first
+from dawa.queries.bucket_queries import BucketQueries
+from dawa.strategy.base import RESOLUTION, broken, whole_numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,10 @@ from typing import Any, Self
 import numpy as np
 
 from dawa.arrays import FloatArray, IntArray
-from dawa.bucket_queries import BucketQueries
 from dawa.errors import OptionError
-from dawa.order import MOST_AXES, MOST_LISTED
-from dawa.strategy.rows import RESOLUTION, broken, whole_numbers
+from dawa.limits import MOST_AXES, MOST_CELLS_LISTED
+from dawa.queries.bucket_queries import BucketQueries
+from dawa.strategy.base import RESOLUTION, broken, whole_numbers
 from dawa.strategy.wavelet import WaveletStrategy
 
 
@@ -41,7 +41,7 @@ class ProductStrategy:
             ReleaseError: If the numbers do not make a strategy.
         """
         shape, weight = whole_numbers(data, "shape").tolist(), data.get("weight")
-        if not 2 <= len(shape) <= MOST_AXES or min(shape) < 1 or math.prod(shape) > MOST_LISTED:
+        if not 2 <= len(shape) <= MOST_AXES or min(shape) < 1 or math.prod(shape) > MOST_CELLS_LISTED:
             raise broken("is for no grid")
         if type(weight) is not int or weight < 1:
             raise broken("has no positive whole number named 'weight'")

@@ -18,9 +18,9 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray
-from dawa.bucket_queries import BucketQueries
 from dawa.errors import OptionError
-from dawa.strategy.rows import RESOLUTION, broken, variances_by_runs
+from dawa.queries.bucket_queries import BucketQueries
+from dawa.strategy.base import RESOLUTION, broken, variances_by_runs
 from dawa.strategy.tree import level_offsets
 
 

@@ -1,0 +1,76 @@
+from . import errors, ledger, mechanisms, noise, partition, plots, sources, spec, workloads
+from .axis import Axis, AxisLike
+from .budget import Epsilon
+from .counts import Counts
+from .errors import (
+    AxisError,
+    BudgetError,
+    CountsError,
+    DawaError,
+    ExhaustedError,
+    FolderError,
+    InvariantError,
+    LedgerError,
+    OptionError,
+    ReleaseError,
+    SourceError,
+    SpecError,
+    TakenBackError,
+    UnbookedWarning,
+    WorkloadError,
+)
+from .ledger import Ledger, LedgerLike
+from .mechanisms import Mechanism, MechanismLike
+from .pipeline import estimate, release
+from .queries.workload import Workload
+from .results.answers import Answer
+from .results.estimate import Estimate
+from .results.release import Release, load
+from .results.statement import PrivacyStatement
+from .sources.tables import TableLike
+from .version import __version__
+
+__all__ = [
+    "Answer",
+    "Axis",
+    "AxisError",
+    "AxisLike",
+    "BudgetError",
+    "Counts",
+    "CountsError",
+    "DawaError",
+    "Epsilon",
+    "Estimate",
+    "ExhaustedError",
+    "FolderError",
+    "InvariantError",
+    "Ledger",
+    "LedgerError",
+    "LedgerLike",
+    "Mechanism",
+    "MechanismLike",
+    "OptionError",
+    "PrivacyStatement",
+    "Release",
+    "ReleaseError",
+    "SourceError",
+    "SpecError",
+    "TableLike",
+    "TakenBackError",
+    "UnbookedWarning",
+    "Workload",
+    "WorkloadError",
+    "__version__",
+    "errors",
+    "estimate",
+    "ledger",
+    "load",
+    "mechanisms",
+    "noise",
+    "partition",
+    "plots",
+    "release",
+    "sources",
+    "spec",
+    "workloads",
+]

@@ -1,0 +1,58 @@
+"""How values of an axis are written: for tables, pages, figures and JSON."""
+
+from collections.abc import Sequence
+from datetime import datetime, time
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dawa.axis.base import Axis
+from dawa.axis.dates import DateAxis
+
+
+def written(axis: Axis, lo: ArrayLike, hi: ArrayLike) -> tuple[list[Any], list[Any]]:
+    """Ranges of cells as people write them; ``axis.span`` reads the same cells where borders have decimals.
+
+    >>> written(Axis("age", 0, 120), [0, 18], [18, 65])
+    ([0, 18], [18, 65])
+    >>> written(Axis.ordered("grade", ["A", "B", "C"]), [0], [2])
+    (['A'], ['B'])
+    """
+    last = np.asarray(hi) - 1 if axis.kind == "ordered" else hi
+    return _plain(axis, lo), _plain(axis, last)
+
+
+def plain(axis: Axis, value: Any) -> Any:  # noqa: ANN401  the axis' own kind of value
+    """One value of an axis as JSON can hold it: times as text, without the clock where the axis is of days.
+
+    >>> plain(Axis.dates("when", "2013-01-01", "2014-01-01", step="1 month"), datetime(2013, 5, 17))
+    '2013-05-17'
+    """
+    found = value.item() if isinstance(value, np.generic) else value
+    if isinstance(axis, DateAxis):
+        return str(found.date() if axis.daily else found)
+    return found
+
+
+def middle(axes: Sequence[Axis]) -> tuple[list[Any], list[Any]]:
+    """A range to try: the middle half of every axis."""
+    lows, highs = [], []
+    for axis in axes:
+        quarter = axis.size // 4
+        lo, hi = written(axis, [quarter], [max(3 * axis.size // 4, quarter + 1)])
+        lows += lo
+        highs += hi
+    return lows, highs
+
+
+def _plain(axis: Axis, borders: ArrayLike) -> list[Any]:
+    """The values at cell borders: whole numbers where all are, dates without a time where none has one."""
+    values = axis.value(borders)
+    if axis.kind == "dates":
+        moments = [value if isinstance(value, datetime) else value.item() for value in values.reshape(-1)]
+        midnight = all(moment.timetz() == time() for moment in moments)
+        return [str(moment.date() if midnight else moment) for moment in moments]
+    found = values.reshape(-1).tolist()
+    whole = axis.kind != "ordered" and all(float(value).is_integer() for value in found)
+    return [int(value) for value in found] if whole else found

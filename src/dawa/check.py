@@ -1,0 +1,100 @@
+"""Checks that options go through, and the one that every private step ends in: it loses no more than it may.
+
+A check returns the value in a plain type, because numpy's do not survive in a release file, or raises an error that
+says what was wrong and what to pass instead.
+"""
+
+import math
+from collections.abc import Iterable
+from contextlib import suppress
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import TypeGuard
+
+import numpy as np
+
+from dawa.errors import InvariantError, OptionError
+
+
+def is_whole(value: object, least: int | None = None, most: int | None = None) -> TypeGuard[int]:
+    """Whether a value is a whole number between these bounds; True and False are not numbers.
+
+    >>> is_whole(3), is_whole(np.int64(3)), is_whole(3.0), is_whole(True), is_whole(3, most=2)
+    (True, True, False, False, False)
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+        return False
+    return (least is None or int(value) >= least) and (most is None or int(value) <= most)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a finite real number; True and False are not.
+
+    >>> is_number(0.5), is_number(float("nan")), is_number("0.5")
+    (True, False, False)
+    """
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and math.isfinite(value)
+
+
+def whole(value: object, name: str, least: int = 1, most: int | None = None, kind: str = "a whole number") -> int:
+    """A whole number, or an error that says which there can be."""
+    if not is_whole(value, least, most):
+        bounds = f"from {least} to {most}" if most is not None else f"of at least {least}"
+        raise OptionError(f"{name}={value!r} is not {kind}.", f"pass a whole number {bounds}.")
+    return int(value)
+
+
+def number(value: object, name: str) -> float:
+    """A finite number."""
+    if not is_number(value):
+        raise OptionError(f"{name}={value!r} is not a finite number.", f"pass a number such as {name}=1.5.")
+    return float(value)
+
+
+def positive(value: object, name: str, usual: int) -> float:
+    """A positive finite number.
+
+    Args:
+        value: A number, or a string that reads as one.
+        name: What to call it in an error.
+        usual: What to suggest there.
+
+    Raises:
+        OptionError: If it is not one.
+    """
+    found = math.nan
+    if isinstance(value, (Real, str)) and not isinstance(value, (bool, np.bool_)):
+        with suppress(ValueError, OverflowError):
+            found = float(value)
+    if not (math.isfinite(found) and found > 0):
+        raise OptionError(f"{name}={value!r} is not a positive number.", f"pass {name}={usual}, for example.")
+    return found
+
+
+def flag(value: object, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise OptionError(f"{name}={value!r} is neither yes nor no.", "pass True or False.")
+    return bool(value)
+
+
+def one_of(value: object, name: str, choices: Iterable[str]) -> str:
+    """One of several names.
+
+    >>> one_of("equal", "weights", ["workload", "equal"])
+    'equal'
+    """
+    listed = list(choices)
+    if not isinstance(value, str) or value not in listed:
+        raise OptionError(f"{name}={value!r} does not exist.", f"pass one of {', '.join(map(repr, listed))}.")
+    return value
+
+
+def within(loss: Fraction | float, allowed: Fraction, what: str) -> None:
+    """Assert, before a private step runs, that the numbers it will use lose no more than it may.
+
+    Raises:
+        InvariantError: If they do: a proof does not hold, and nothing may be released.
+    """
+    if Fraction(loss) > allowed:
+        raise InvariantError(f"{what} would lose {loss}, more than the {allowed} that it may.")

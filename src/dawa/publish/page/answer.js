@@ -1,0 +1,131 @@
+// Answers and their two errors, as dawa.results.answers has them: what noise did, and what evenness inside buckets assumes.
+const answering = (() => {
+  const KINDS = {
+    tree: trees.tree,
+    nested: trees.nested,
+    hats: hats.strategy,
+    wavelet: wavelets.wavelet,
+    product: wavelets.product,
+  };
+
+  function before(totals) {
+    const sums = new Float64Array(totals.length + 1);
+    for (let b = 0; b < totals.length; b += 1) {
+      sums[b + 1] = sums[b] + totals[b];
+    }
+    return sums;
+  }
+
+  const summed = (sums, { lo, hi, weight }) =>
+    lo.reduce((all, from, r) => all + weight[r] * (sums[hi[r]] - sums[from]), 0);
+
+  /** How many cells of a box have a neighbour outside of it, at most. */
+  function borderCells(lo, hi, shape) {
+    const widths = lo.map((from, i) => Math.ceil(hi[i]) - Math.floor(from));
+    const volume = widths.reduce((all, width) => all * width, 1);
+    const faces = (i) => (lo[i] > 0) + (hi[i] < shape[i]);
+    return Math.max(widths.reduce((all, width, i) => all + (faces(i) * volume) / width, 0), 1);
+  }
+
+  /** The buckets that a query covers in part only. */
+  function cutBuckets(query) {
+    const found = [];
+    query.weight.forEach((weight, r) => {
+      for (let bucket = query.lo[r]; weight !== 1 && bucket < query.hi[r]; bucket += 1) {
+        found.push({ bucket, inside: weight });
+      }
+    });
+    return found;
+  }
+
+  /**
+   * All that a release can say. prepare(milliseconds) must have said true before answers have error bars;
+   * ask(spans, level) answers, level being one of the confidences with its margins.
+   */
+  function of(release, shape) {
+    const { totals, unbiased } = release.buckets;
+    const [published, plain] = [before(totals), before(unbiased)];
+    const stretches = buckets.asker(release.buckets, shape);
+    const uneven = stops.rule(release.stops);
+    const { resolution, unit_variance: unit } = release.noise;
+    const { kind } = release.strategy;
+    let [form, slow] = [null, null];
+
+    function prepare(milliseconds) {
+      if (kind === "bumps") {
+        slow = slow || bumps.strategy(release.strategy, resolution);
+        form = slow.prepare(milliseconds) ? slow.variances : null;
+      } else if (!form) {
+        const variance = KINDS[kind](release.strategy, resolution);
+        form = (queries) => queries.map(variance);
+      }
+      return form !== null;
+    }
+
+    const deviations = (queries) => form(queries).map((variance) => Math.sqrt(Math.max(unit * variance, 0)));
+    const single = (bucket) => ({ lo: [bucket], hi: [bucket + 1], weight: [1] });
+
+    /** What the bias bound asks of the cut buckets: one or two on their own, more of them together. */
+    function partsOf(cuts) {
+      if (cuts.length <= 2) {
+        return cuts.map(({ bucket }) => single(bucket));
+      }
+      const [lo, hi] = [cuts.map((cut) => cut.bucket), cuts.map((cut) => cut.bucket + 1)];
+      return [
+        { lo, hi, weight: cuts.map((cut) => cut.inside) },
+        { lo, hi, weight: cuts.map((cut) => 1 - cut.inside) },
+      ];
+    }
+
+    function biasBound(cuts, parts, spreads, border, whole, level) {
+      const larger = cuts.map(({ inside }) => Math.max(inside, 1 - inside));
+      const chance = level.chance / 4;
+      const byWalk = cuts.map(({ bucket }, i) =>
+        uneven && whole ? larger[i] * uneven(chance / border, bucket) : Infinity,
+      );
+      if (cuts.length <= 2) {
+        return cuts.reduce((sum, { bucket }, i) => {
+          const most = Math.max(unbiased[bucket] + level.total * spreads[i], 0);
+          return sum + Math.min(larger[i] * most, byWalk[i]);
+        }, 0);
+      }
+      const most = parts.map((query, i) => Math.max(summed(plain, query) + level.total * spreads[i], 0));
+      const walked = byWalk.reduce((sum, bound) => sum + bound, 0);
+      return Math.min(Math.max(...most), walked);
+    }
+
+    function ask(spans, level) {
+      const [lo, hi] = [spans.map((span) => span.lo), spans.map((span) => span.hi)];
+      const query = stretches(lo, hi);
+      query.box = [lo, hi];
+      const value = summed(published, query);
+      const cuts = cutBuckets(query);
+      if (!form) {
+        return { value, cuts, share: value / published[totals.length] };
+      }
+      const parts = partsOf(cuts);
+      const [spread, ...spreads] = deviations([query, ...parts]);
+      const noise = (cuts.length ? level.cut : level.whole) * spread;
+      const bias = biasBound(cuts, parts, spreads, borderCells(lo, hi, shape), spans.every((span) => span.whole), level);
+      const centre = summed(plain, query);
+      return {
+        value,
+        noise,
+        bias,
+        low: Math.min(Math.max(centre - noise - bias, 0), value),
+        high: Math.max(Math.max(centre + noise + bias, 0), value),
+        cuts,
+        share: value / published[totals.length],
+      };
+    }
+
+    /** The margin of the noise alone in a stretch of buckets. */
+    const margin = (from, to, level) => level.whole * deviations([{ lo: [from], hi: [to], weight: [1] }])[0];
+
+    const deviation = (bucket) => deviations([single(bucket)])[0];
+
+    return { prepare, ask, margin, deviation, published, totals, bounds: release.buckets.bounds };
+  }
+
+  return { of, before };
+})();

@@ -1,0 +1,244 @@
+"""Build the page: a template, its style, its scripts and a release become one file that needs nothing else.
+
+What the page is given: the release, and the few public numbers that a browser would have to work out otherwise.
+"""
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from html import escape
+from importlib import resources
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from dawa import progress
+from dawa.axis import Axis, DateAxis
+from dawa.axis.readings import UNITS, at, ticks
+from dawa.axis.written import written
+from dawa.budget import shown
+from dawa.errors import FolderError
+from dawa.limits import MOST_CELLS_IN_BROWSER
+from dawa.results import file
+from dawa.results.margins import margin_factor
+from dawa.results.release import Release
+from dawa.results.statement import PrivacyStatement
+from dawa.strategy.base import RESOLUTION
+from dawa.version import __version__
+
+SCRIPTS = (
+    "numbers.js",
+    "dates.js",
+    "axes.js",
+    "hilbert.js",
+    "buckets.js",
+    "trees.js",
+    "hats.js",
+    "bumps.js",
+    "wavelets.js",
+    "stops.js",
+    "answer.js",
+    "canvas.js",
+    "handles.js",
+    "histogram.js",
+    "cumulative.js",
+    "heat.js",
+    "map.js",
+    "panel.js",
+    "kept.js",
+    "page.js",
+)
+"""Each defines one name, and uses those before it."""
+
+GENERATOR = f"dawa {__version__}"
+OWN_MARK = b'<meta name="generator" content="dawa '
+"""By which a page is known to be one of these."""
+
+STEPS = {
+    "partition": "choosing where buckets begin and end",
+    "measure": "counting records, with noise",
+}
+"""What the steps of a mechanism spend on, in words."""
+
+
+def save(release: Release, path: str | PathLike[str]) -> Path:
+    """Write the page to a file.
+
+    Raises:
+        FolderError: If the file cannot be written.
+    """
+    target, text = Path(path), html(release)
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FolderError(f"{target} cannot be written: {error.strerror}.", "choose another file.") from None
+    return target
+
+
+def html(release: Release) -> str:
+    """The page as text.
+
+    >>> import dawa
+    >>> rel = dawa.release({"age": [31, 45, 45, 62]}, dawa.Axis("age", 0, 100), epsilon=1)
+    >>> html(rel).startswith("<!doctype html>")
+    True
+    """
+    progress.reached("Building the page")
+    privacy = release.privacy
+    return _filled(
+        _part("page.html"),
+        kind="A differentially private release" if privacy.private else "An experiment, not a private release",
+        title=escape(_title(release.axes)),
+        generator=escape(GENERATOR),
+        style=_part("page.css"),
+        summary=escape(_summary(release)),
+        banner="" if privacy.private else _part("not_private.html"),
+        epsilon=escape(shown(privacy.epsilon)),
+        protected=escape(_protected(privacy)),
+        buckets=f"{len(release.estimate.buckets):,}",
+        cells=" × ".join(f"{side:,}" for side in release.estimate.shape),
+        library=escape(f"dawa {privacy.library}"),
+        mechanism=escape(privacy.mechanism),
+        id=escape(privacy.id or "none"),
+        odds=escape(_odds(privacy)),
+        split=_split(privacy),
+        statement=escape(str(privacy)),
+        data=script(data(release)),
+        script="\n".join(_part(name) for name in SCRIPTS),
+    )
+
+
+@lru_cache(maxsize=64)
+def _part(name: str) -> str:
+    return resources.files("dawa.publish.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _filled(template: str, **parts: str) -> str:
+    """The template with each ``{{name}}`` replaced once; what is put in is not looked at again."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+
+
+def _title(axes: Sequence[Axis]) -> str:
+    return "How many, along " + " and ".join(axis.column for axis in axes)
+
+
+def _summary(release: Release) -> str:
+    """What can be asked, in one sentence."""
+    ranges = []
+    for axis in release.axes:
+        lo, hi = written(axis, [0], [axis.size])
+        ranges.append(f"{axis.column} from {lo[0]} to {hi[0]}")
+    how = {1: "Drag or type any range", 2: "Drag or type any rectangle"}.get(len(ranges), "Type any box")
+    rest = "how sure that is, and why nobody in the data is exposed by it."
+    told = rest if release.privacy.private else "and how sure that is."
+    return f"{how} of {' and '.join(ranges)}, and read about how many records lie in it, {told}"
+
+
+def _protected(privacy: PrivacyStatement) -> str:
+    if not privacy.private:
+        return "nobody"
+    if privacy.unit_column is None:
+        return "each single record"
+    most = privacy.max_rows_per_unit
+    records = "1 record" if most == 1 else f"{most} records"
+    return f"each person (one value of {privacy.unit_column}), with up to {records} counted"
+
+
+def _odds(privacy: PrivacyStatement) -> str:
+    """Epsilon in the words of a bet."""
+    if not privacy.private:
+        return "The noise was made from a seed, so nobody is protected. Do not publish this as if it were private."
+    if privacy.epsilon > 7:
+        return f"An ε above 7 promises little: whether one {privacy.unit} is in the data may become nearly certain."
+    return (
+        f"In the words of a bet: whatever odds somebody gave on whether one {privacy.unit} is in the data, this release"
+        f" moves them by a factor of {math.exp(privacy.epsilon):.3g} at most."
+    )
+
+
+def _split(privacy: PrivacyStatement) -> str:
+    """How epsilon was split: one part of a bar per step, with a line of text for each."""
+    parts = [(step, shown(part), float(part / privacy.epsilon)) for step, part in privacy.split.items() if part > 0]
+    bar = "".join(
+        f'<div class="part part{i % 4}" style="flex-grow:{share:.6f}"></div>' for i, (_, _, share) in enumerate(parts)
+    )
+    lines = "".join(
+        f'<li><span class="swatch part{i % 4}"></span><b>{escape(step)}</b> ε = {part} ({share:.0%}):'
+        f" {escape(STEPS.get(step, 'a step of the mechanism'))}</li>"
+        for i, (step, part, share) in enumerate(parts)
+    )
+    said = escape("How ε was split: " + ", ".join(f"{step} {share:.0%}" for step, _, share in parts))
+    return f'<div class="bar" role="img" aria-label="{said}">{bar}</div><ul class="key">{lines}</ul>'
+
+
+CONFIDENCES = (0.8, 0.9, 0.95, 0.99)
+
+
+def data(release: Release) -> dict[str, Any]:
+    """The release with what the page needs beside it, as JSON values."""
+    scale = RESOLUTION / float(release.estimate.epsilon)
+    return {
+        "release": file.written(release.axes, release.estimate, release.privacy),
+        "shape": list(release.estimate.shape),
+        "levels": [_level(confidence, scale) for confidence in CONFIDENCES],
+        "times": [_times(axis) for axis in release.axes],
+        "askable": math.prod(release.estimate.shape) <= MOST_CELLS_IN_BROWSER,
+    }
+
+
+def script(values: dict[str, Any]) -> str:
+    """JSON that no text inside can end: every character that HTML knows is written as a number."""
+    text = json.dumps(values, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+
+
+def _level(confidence: float, scale: float) -> dict[str, float]:
+    """A confidence, and the margins in standard deviations that ``dawa.results.answers`` takes for it."""
+    chance = 1 - confidence
+    return {
+        "confidence": confidence,
+        "chance": chance,
+        "whole": margin_factor(chance, scale),
+        "cut": margin_factor(chance / 2, scale),
+        "total": margin_factor(chance / 2 / 2, scale),
+    }
+
+
+def _times(axis: Axis) -> dict[str, Any] | None:
+    """The cells of an axis of times as runs of equal length, the offsets of its zone, and to what times are rounded."""
+    if not isinstance(axis, DateAxis):
+        return None
+    return {
+        "size": axis.size,
+        "runs": [[run.cell, str(run.tick), str(run.width)] for run in axis.runs()],
+        "offsets": _offsets(axis),
+        "unit": None if axis.resolution is None else str(axis.resolution),
+        "daily": axis.daily,
+    }
+
+
+def _offsets(axis: DateAxis) -> list[list[Any]] | None:
+    """When the clocks of the zone change, and how many seconds east of Greenwich they go from then on."""
+    zone = axis.start.tzinfo
+    if zone is None:
+        return None
+
+    def east(tick: int) -> int:
+        offset = at(tick, zone).utcoffset()
+        return round(offset.total_seconds()) if offset is not None else 0
+
+    day, first, last = UNITS["day"], ticks(axis.start), ticks(axis.stop)
+    # From a day before, so that a clock's time around the first border is read as Python reads it.
+    here = first - day
+    found = [[str(here), east(here)]]
+    while here < last + day:
+        low, high = here, here + day
+        if east(high) != found[-1][1]:
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (middle, high) if east(middle) == found[-1][1] else (low, middle)
+            found.append([str(high), east(high)])
+        here += day
+    return found

@@ -1,0 +1,104 @@
+"""The page that goes with a release: what it is, what it protects, and how to read it, for readers elsewhere."""
+
+import math
+from collections.abc import Sequence
+
+from dawa.axis.written import middle
+from dawa.results.release import Release
+from dawa.spec.ranges import example
+
+FILES = {
+    "release.json": "the release itself, complete: all the rest follows from it",
+    "buckets.csv": "the buckets: `from` and `to` in the attribute's own units, `value` for the number of records,"
+    " `standard_deviation` for the noise in it, `unbiased` for the number before negative ones were evened out",
+    "cells.csv": "every cell: its borders and the number of records in it",
+    "answers.csv": "answers to the ranges that were asked when the release was made",
+    "release.svg": "a picture of it",
+    "README.md": "this page",
+}
+
+PAGE = """\
+# How many, along {columns}
+
+This folder says how many records lie between any two points of {columns}, without exposing any of them. The numbers are
+estimates: noise was added to them on purpose, and it is known how much.
+
+| file | what it holds |
+|---|---|
+{files}
+
+## What is protected
+
+{statement}
+
+{odds}
+
+The guarantee assumes nothing about who looks at the numbers. It holds against people with any other knowledge, any
+computer and any amount of time, today and later, and nothing that is computed from the numbers can undo it.
+
+## What is not
+
+What is true of many people is not hidden. If the numbers show that most people like you are late, they show it
+whether or not you are among them. The guarantee is about this release alone: other releases of the same data add their
+ε to this one.
+
+## What the numbers are good for
+
+Use them for counts of ranges, shares, comparisons of ranges, medians and other quantiles, each with its error. Ranges
+with many records are told well. A range whose answer is smaller than its noise margin is told badly: the numbers
+cannot say whether it is empty, and they cannot find single records. Values outside the bounds are not seen apart from
+those at the edges. Inside a bucket, records are spread evenly, as they need not be in truth.
+
+## How to read the error bars
+
+`noise_margin` is how far noise may have moved an answer. `bias_bound` is how much more it may be off because the range
+cuts a bucket. `low` to `high` holds the true count with the stated confidence, for one range that was fixed beforehand;
+of a hundred ranges at 95%, expect up to five misses.
+
+## How to load it
+
+```python
+import pandas
+
+pandas.{reader}("{table}")
+
+import dawa  # asks the release anything, with error bars
+
+release = dawa.load("release.json")
+print(release.answer({python}))
+```
+
+```
+dawa query release.json {shell}
+```
+"""
+
+
+def readme(release: Release, files: Sequence[str]) -> str:
+    """The page, in Markdown."""
+    table = next(name for name in ("buckets.csv", "cells.csv", "answers.csv", "release.json") if name in files)
+    lo, hi = middle(release.axes)
+    python = [ends[0] if len(ends) == 1 else tuple(ends) for ends in (lo, hi)]
+    return PAGE.format(
+        columns=" and ".join(f"`{axis.column}`" for axis in release.axes),
+        files="\n".join(f"| `{name}` | {FILES[name]} |" for name in files),
+        statement=release.privacy,
+        odds=_odds(release),
+        reader="read_csv" if table.endswith(".csv") else "read_json",
+        table=table,
+        python=", ".join(map(repr, python)),
+        shell=example(release.axes),
+    )
+
+
+def _odds(release: Release) -> str:
+    """Epsilon in the words of a bet."""
+    privacy = release.privacy
+    if not privacy.private:
+        return "Do not publish it as if it were private."
+    if privacy.epsilon > 7:
+        return f"An ε above 7 promises little: whether one {privacy.unit} is in the data may become nearly certain."
+    return (
+        f"In the words of a bet: whatever odds somebody gave on whether one {privacy.unit} is in the data, even one who"
+        f" knows all the others, this release moves them by a factor of {math.exp(privacy.epsilon):.3g} at most."
+    )

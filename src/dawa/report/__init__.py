@@ -1,5 +1,0 @@
-"""A page for people: one HTML file in which a reader drags a range and reads the answer, without Python or network."""
-
-from dawa.report.page import html, save
-
-__all__ = ["html", "save"]

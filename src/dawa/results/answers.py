@@ -1,0 +1,157 @@
+"""Answers and their two errors: what noise did, and what evenness inside buckets assumes.
+
+*Noise* has a known variance, so its margin is known. *Bias* arises where a query cuts a bucket: the release spreads a
+bucket's records evenly, and they need not lie so. Two public facts bound it, each with a stated chance of failing:
+
+- the walk left the bucket whole, which it rarely does with an uneven one (``partition.buckets.StopRule``). If a part f
+  of a bucket's cells is inside and D is the bucket's unevenness, the records inside differ from the part f of all by
+  at most max(f, 1-f)·D, whichever cells they are: taking the median from every cell changes neither side;
+- the records inside lie between none and all of the bucket's, of which the release knows the number.
+
+The margin of the noise is not a confidence interval for the truth; ``low`` to ``high`` is one. The chance of being
+wrong is halved between noise and bias, and that of bias between the two facts. The walk is asked about the buckets that
+hold the cells along the query's border, so its chance is divided by their number, which is known before any data.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dawa.arrays import BoolArray, FloatArray, IntArray
+from dawa.errors import OptionError
+from dawa.queries.bucket_queries import BucketQueries, runs_of
+from dawa.results.estimate import Estimate
+from dawa.results.margins import margin_factor
+from dawa.strategy.base import RESOLUTION
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The number of records in a range, with honest error bars.
+
+    Attributes:
+        value: The best guess, consistent with all other answers of the release.
+        noise_margin: How far noise may have moved it.
+        bias_bound: How much more the truth may differ because the range cuts buckets; 0 where it cuts none.
+        low: The truth is not lower than this,
+        high: nor higher than this,
+        confidence: with at least this probability.
+    """
+
+    value: float
+    noise_margin: float
+    bias_bound: float
+    low: float
+    high: float
+    confidence: float
+
+    def __str__(self) -> str:
+        bias = f", at most {self.bias_bound:,.0f} more from cut buckets" if self.bias_bound else ""
+        return (
+            f"{self.value:,.0f} ± {self.noise_margin:,.0f} noise{bias}"
+            f" (between {self.low:,.0f} and {self.high:,.0f} with {self.confidence:.0%} confidence)"
+        )
+
+
+class Cuts(NamedTuple):
+    """The buckets that queries cut, query by query."""
+
+    query: IntArray
+    bucket: IntArray
+    inside: FloatArray
+    """The part of the bucket that the query covers."""
+
+
+def check_confidence(confidence: float) -> float:
+    """The chance of being wrong, or an error."""
+    if not isinstance(confidence, (int, float, np.number)) or not 0.5 <= confidence < 1 - 1e-9:
+        raise OptionError(
+            f"confidence={confidence!r} cannot be promised.", "pass a probability such as confidence=0.95."
+        )
+    return 1 - float(confidence)
+
+
+def answers(
+    estimate: Estimate, queries: BucketQueries, border: FloatArray, on_cells: BoolArray, confidence: float
+) -> list[Answer]:
+    """Answer queries that count every covered bucket once, or the part of it that they cover.
+
+    Args:
+        estimate: What was measured.
+        queries: In bucket coordinates.
+        border: How many cells lie along each query's border, at most; one or two for a range on one axis.
+        on_cells: Whether a query covers whole cells only. If not, evenness inside a cell is assumed too.
+        confidence: How sure to be.
+    """
+    chance = check_confidence(confidence)
+    cuts = cut_buckets(queries)
+    count = np.bincount(cuts.query, minlength=len(queries))
+    factor = np.where(count > 0, _factor(estimate, chance / 2), _factor(estimate, chance))
+    noise = factor * np.sqrt(estimate.variances_of(queries))
+    bias = _bias(estimate, cuts, count, border, on_cells, chance / 2)
+    value, centre = estimate.totals_of(queries), estimate.totals_of(queries, unbiased=True)
+    low, high = np.maximum(centre - noise - bias, 0), np.maximum(centre + noise + bias, 0)
+    table = np.stack((value, noise, bias, np.minimum(low, value), np.maximum(high, value)), axis=1).tolist()
+    return [Answer(a, b, c, d, e, float(confidence)) for a, b, c, d, e in table]
+
+
+def cut_buckets(queries: BucketQueries) -> Cuts:
+    """Which buckets each query covers in part only, and how large a part."""
+    query = np.repeat(np.arange(len(queries)), np.diff(queries.first))
+    left, right = np.floor(queries.lo).astype(np.int64), np.floor(queries.hi).astype(np.int64)
+    light = queries.weight != 1  # every bucket of such a run is cut; otherwise those at its ends can be
+    at_left = ~light & (left != queries.lo)
+    at_right = ~light & (right != queries.hi) & ((right != left) | ~at_left)
+    lengths = np.where(light, np.ceil(queries.hi).astype(np.int64) - left, 0)
+    along = np.repeat(np.arange(len(lengths)), lengths)
+    step = np.arange(len(along)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    run = np.concatenate((along, np.flatnonzero(at_left), np.flatnonzero(at_right)))
+    bucket = np.concatenate((left[along] + step, left[at_left], right[at_right]))
+    covered = np.minimum(queries.hi[run], bucket + 1) - np.maximum(queries.lo[run], bucket)
+    order = np.argsort(query[run], kind="stable")
+    return Cuts(query[run][order], bucket[order], (queries.weight[run] * covered)[order])
+
+
+def _bias(
+    estimate: Estimate, cuts: Cuts, count: IntArray, border: FloatArray, on_cells: BoolArray, chance: float
+) -> FloatArray:
+    """How far evenness can be off in the cut buckets, with at most the given chance of being wrong."""
+    larger = np.maximum(cuts.inside, 1 - cuts.inside)
+    by_walk = np.full(len(cuts.query), np.inf)
+    stops = estimate.buckets.stops
+    if stops is not None and len(cuts.query):
+        asked = np.flatnonzero(on_cells[cuts.query])
+        chances = chance / 2 / border[cuts.query[asked]]
+        by_walk[asked] = larger[asked] * stops.uneven(chances, cuts.bucket[asked])
+    few = (count > 0) & (count <= 2)
+    bias = np.zeros(len(count))
+    # One or two cut buckets, as on a line: each takes the better of the two bounds.
+    at = np.flatnonzero(few[cuts.query])
+    bucket = cuts.bucket[at].astype(np.float64)
+    spread = np.sqrt(np.maximum(estimate.range_variances(bucket, bucket + 1), 0)) if len(at) else np.zeros(0)
+    by_total = larger[at] * np.maximum(estimate.unbiased[cuts.bucket[at]] + _factor(estimate, chance / 2) * spread, 0)
+    np.add.at(bias, cuts.query[at], np.minimum(by_total, by_walk[at]))
+    # Many: their totals are bounded together, because their noise mostly cancels.
+    many = np.flatnonzero(count > 2)
+    if len(many):
+        walked = np.bincount(cuts.query, by_walk, minlength=len(count))[many]
+        sides = [_upper(estimate, cuts, part, many, chance / 2) for part in (cuts.inside, 1 - cuts.inside)]
+        bias[many] = np.minimum(np.maximum(*sides), walked)
+    return bias
+
+
+def _upper(estimate: Estimate, cuts: Cuts, part: FloatArray, chosen: IntArray, chance: float) -> FloatArray:
+    """The most that these parts of the cut buckets can hold, one chosen query at a time."""
+    first = np.searchsorted(cuts.query, np.arange(cuts.query[-1] + 2))
+    begin, entries = runs_of(first, chosen)
+    lo = cuts.bucket[entries].astype(np.float64)
+    m = len(chosen)
+    queries = BucketQueries(len(estimate.buckets), begin, lo, lo + 1, part[entries], np.ones(m), float(m))
+    noise = np.sqrt(np.maximum(estimate.variances_of(queries), 0))
+    return np.maximum(estimate.totals_of(queries, unbiased=True) + _factor(estimate, chance) * noise, 0)
+
+
+def _factor(estimate: Estimate, chance: float) -> float:
+    """Standard deviations that noise exceeds, in either direction, with at most this chance."""
+    return margin_factor(chance, RESOLUTION / float(estimate.epsilon))

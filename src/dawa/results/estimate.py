@@ -1,0 +1,186 @@
+"""What a mechanism learned, and how to ask it anything: public from here on."""
+
+import math
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from html import escape
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dawa import infer
+from dawa.arrays import FloatArray, IntArray, frozen
+from dawa.errors import OptionError, WorkloadError
+from dawa.limits import MOST_CELLS_LISTED
+from dawa.partition.buckets import Buckets
+from dawa.queries.bucket_queries import BucketQueries
+from dawa.queries.workload import Workload
+from dawa.strategy.base import Strategy
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What a mechanism learned: bucket totals, and how far noise may have moved them. Public.
+
+    Attributes:
+        shape: The domain.
+        epsilon: The budget spent, exactly.
+        buckets: The bucket bounds and how they came about.
+        unbiased: Least-squares bucket totals; each is right on average.
+        totals: Bucket totals as they are published, after post-processing.
+        strategy: What was measured; None where the noise of an answer is not known in closed form.
+        unit_variance: The variance of one measurement's noise.
+        options: The mechanism's options, as plain values.
+        split: What each step spent.
+        randomness: Where the noise came from.
+        mechanism: The mechanism's name; the pipeline fills it in.
+    """
+
+    shape: tuple[int, ...]
+    epsilon: Fraction
+    buckets: Buckets
+    unbiased: FloatArray
+    totals: FloatArray
+    strategy: Strategy | None
+    unit_variance: float
+    options: dict[str, Any]
+    split: dict[str, Fraction]
+    randomness: str
+    mechanism: str = ""
+
+    @classmethod
+    def of_cells(
+        cls,
+        shape: tuple[int, ...],
+        cells: FloatArray,
+        epsilon: Fraction,
+        options: dict[str, Any],
+        split: dict[str, Fraction],
+        randomness: str,
+    ) -> "Estimate":
+        """An estimate of every cell, on the line, by a mechanism that does not know the noise of its answers."""
+        kept = frozen(cells)
+        buckets = Buckets(frozen(np.arange(len(cells) + 1)))
+        return cls(shape, epsilon, buckets, kept, kept, None, math.nan, options, split, randomness)
+
+    @property
+    def partition(self) -> IntArray | None:
+        """The bounds of ``buckets`` on the line, k + 1 positions; None where every cell is its own bucket."""
+        return None if len(self.buckets) == self.size else self.buckets.bounds
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return math.prod(self.shape)
+
+    @property
+    def measured(self) -> Strategy:
+        """What was measured, where that tells the noise of every answer.
+
+        Raises:
+            OptionError: If the mechanism has no such strategy.
+        """
+        if self.strategy is None:
+            raise OptionError(
+                f"The mechanism {self.mechanism!r} does not know how much noise its answers have.",
+                "use a mechanism with error bars, such as 'dawa'.",
+            )
+        return self.strategy
+
+    @cached_property
+    def cells(self) -> FloatArray:
+        """The estimated number of records in every cell, in the shape of the counts.
+
+        Raises:
+            OptionError: If there are too many cells to list.
+        """
+        if self.size > MOST_CELLS_LISTED:
+            raise OptionError(f"There are {self.size} cells, too many to list.", "ask for ranges instead.")
+        cells = np.empty(self.size)
+        cells[self.buckets.order(self.shape)] = infer.expanded(self.totals, self.buckets.bounds)
+        return cells.reshape(self.shape)
+
+    @overload
+    def answer(self, lo: Workload) -> FloatArray: ...
+
+    @overload
+    def answer(self, lo: ArrayLike, hi: ArrayLike) -> float: ...
+
+    def answer(self, lo: ArrayLike | Workload, hi: ArrayLike | None = None) -> float | FloatArray:
+        """The estimated number of records from cell ``lo`` up to but not including ``hi``.
+
+        >>> import dawa
+        >>> est = dawa.estimate([[4, 0], [0, 4]], epsilon=10**6, seed=0)
+        >>> round(est.answer((0, 0), (2, 1)))
+        4
+
+        Args:
+            lo: The lower end, in cells; over several axes one for each.
+            hi: The upper end.
+        """
+        if isinstance(lo, Workload):
+            warnings.warn(
+                "est.answer(workload) is est.answers(workload) now; est.answer(lo, hi) answers one range of cells.",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            return self.answers(lo)
+        if hi is None:
+            raise WorkloadError("Only one end of the range is given.", "pass both lo and hi, in cells.")
+        low, high = (np.atleast_2d(np.asarray(end)) for end in (lo, hi))
+        return float(self.answers(Workload.rectangles(low, high, self.shape))[0])
+
+    def answers(self, workload: Workload) -> FloatArray:
+        """One estimate per query of a workload."""
+        self._fits(workload)
+        return self.totals_of(self.buckets.queries(workload.enumerated()))
+
+    def totals_of(self, queries: BucketQueries, *, unbiased: bool = False) -> FloatArray:
+        """The estimated number of records in each query, in bucket coordinates."""
+        before = np.concatenate(([0.0], np.cumsum(self.unbiased if unbiased else self.totals)))
+        bucket = np.arange(len(before))
+        parts = queries.weight * (np.interp(queries.hi, bucket, before) - np.interp(queries.lo, bucket, before))
+        totals: FloatArray = np.add.reduceat(parts, queries.first[:-1])
+        return totals
+
+    def variances_of(self, queries: BucketQueries) -> FloatArray:
+        """The variance of the noise in each query's unbiased answer, in bucket coordinates."""
+        return self.unit_variance * self.measured.variances(queries)
+
+    def range_variances(self, lo: FloatArray, hi: FloatArray) -> FloatArray:
+        """The variance of the noise in each of these, before post-processing."""
+        return self.unit_variance * self.measured.range_variances(lo, hi)
+
+    def variances(self, workload: Workload) -> FloatArray:
+        """The variance of the noise in each query's unbiased answer."""
+        self._fits(workload)
+        return self.variances_of(self.buckets.queries(workload.enumerated()))
+
+    def rmse(self, workload: Workload) -> float:
+        """The root of the mean squared error that noise alone makes over a workload, exactly."""
+        self._fits(workload)
+        queries = self.buckets.queries(workload)
+        return float(np.sqrt(self.unit_variance * self.measured.expected_error(queries) / queries.total))
+
+    def _fits(self, workload: Workload) -> None:
+        if not isinstance(workload, Workload):
+            raise WorkloadError(
+                f"The workload is a {type(workload).__name__}.",
+                "make one with Workload.ranges or dawa.workloads.",
+            )
+        if workload.shape != self.shape:
+            raise WorkloadError(
+                f"The workload is for {workload.shape} cells, the estimate for {self.shape}.",
+                "make the workload with the same shape as the counts.",
+            )
+
+    def __repr__(self) -> str:
+        return f"Estimate({self.mechanism}, epsilon={self.epsilon}, {len(self.buckets)} buckets of {self.size} cells)"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a line, and what the budget went to."""
+        parts = ", ".join(f"{part} on {step}" for step, part in self.split.items())
+        return f"<div><p><code>{escape(repr(self))}</code></p><p><small>Spent: {escape(parts)}.</small></p></div>"

@@ -1,0 +1,280 @@
+"""A release: the only thing that leaves the room. It answers any range, any number of times, at no further cost."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dawa import check, infer
+from dawa.arrays import BoolArray, FloatArray, IntArray
+from dawa.axis import Axis
+from dawa.errors import OptionError, ReleaseError
+from dawa.queries.bucket_queries import BucketQueries, coordinates
+from dawa.queries.workload import Workload
+from dawa.results import file
+from dawa.results.answers import Answer, answers
+from dawa.results.estimate import Estimate
+from dawa.results.statement import PrivacyStatement
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """An estimate with its axes and its privacy statement.
+
+    Attributes:
+        axes: The attributes, one to four.
+        estimate: Bucket totals and what is known of their noise.
+        privacy: What is protected, and how much was spent.
+    """
+
+    axes: tuple[Axis, ...]
+    estimate: Estimate
+    privacy: PrivacyStatement
+
+    @property
+    def id(self) -> str | None:
+        """The release's name, by which a ledger knows it; old files have none."""
+        return self.privacy.id
+
+    @property
+    def axis(self) -> Axis:
+        """The one axis of a one-dimensional release."""
+        if len(self.axes) > 1:
+            raise OptionError(f"This release has {len(self.axes)} axes.", "use rel.axes.")
+        return self.axes[0]
+
+    @property
+    def bounds(self) -> NDArray[Any]:
+        """Bucket bounds in the attribute's own units, on one axis."""
+        return self.axis.value(self.estimate.buckets.bounds)
+
+    def answer(self, lo: object, hi: object, confidence: float = 0.95) -> Answer:
+        """How many records lie from ``lo`` up to but not including ``hi``.
+
+        Args:
+            lo: Lower end, in the attribute's own units; with several axes one for each: ``(lon, lat)``.
+            hi: Upper end.
+            confidence: The probability with which the truth lies between ``low`` and ``high``, at least.
+
+        Raises:
+            AxisError: If an end lies outside the axis.
+            OptionError: If the range is empty, or the confidence cannot be promised.
+        """
+        return self._answers([(lo, hi)], confidence)[0]
+
+    def answers(self, lo: ArrayLike, hi: ArrayLike, confidence: float = 0.95) -> list[Answer]:
+        """How many records lie in each of many ranges, with error bars; ``pandas.DataFrame`` reads the result.
+
+        Args:
+            lo: Lower ends; with several axes one row each.
+            hi: Upper ends.
+            confidence: For each range on its own.
+        """
+        return self._answers(_pairs(lo, hi), confidence)
+
+    def values(self, lo: ArrayLike | None = None, hi: ArrayLike | None = None) -> FloatArray:
+        """The estimated number of records in each bucket, or in each of many ranges."""
+        if lo is None and hi is None:
+            return self.estimate.totals
+        return self.estimate.totals_of(self._queries(_pairs(lo, hi))[0])
+
+    def variances(self, lo: ArrayLike | None = None, hi: ArrayLike | None = None) -> FloatArray:
+        """The variance of the noise in each bucket's total, or in each of many ranges, before post-processing."""
+        if lo is None and hi is None:
+            bucket = np.arange(len(self.estimate.buckets), dtype=np.float64)
+            return self.estimate.range_variances(bucket, bucket + 1)
+        return self.estimate.variances_of(self._queries(_pairs(lo, hi))[0])
+
+    def quantile(self, fraction: float) -> Any:  # noqa: ANN401  the axis's own kind of value
+        """The smallest value up to which at least this fraction of all records lies: 0.5 gives the median.
+
+        It is a value that the attribute can have: an integer on an axis of whole numbers, a category on an ordered one.
+        Where cells are wider than that, records are taken to lie evenly in them, and the value is rounded down to the
+        unit of the axis: a whole number with a step of 100, an hour with a step of 6 hours, a day with months.
+
+        >>> import dawa
+        >>> from dawa.demo import people
+        >>> rel = dawa.release(people(5000), dawa.Axis("age", 0, 100), epsilon=1, seed=0)
+        >>> rel.quantile(0.5)
+        42
+        """
+        if not check.is_number(fraction) or not 0 <= fraction <= 1:
+            raise OptionError(f"{fraction!r} is not a fraction.", "pass a number from 0 to 1, such as 0.5.")
+        axis, before = self.axis, self._records_before()
+        return axis.value_in(*_holding(float(fraction), before, self.estimate.buckets.bounds))
+
+    def sample(self, size: int, seed: int | None = None) -> NDArray[Any]:
+        """Synthetic values with the released distribution: for tools that want rows, at no further cost.
+
+        One value each on one axis, one row of values on several. On an axis of whole numbers they are whole;
+        otherwise they lie anywhere in their bucket. Noise is not added again, so a seed does no harm here.
+        """
+        for name, number in (("size", size), ("seed", 0 if seed is None else seed)):
+            check.whole(number, name, 0)
+        before, bounds, rng = self._records_before(), self.estimate.buckets.bounds, np.random.default_rng(seed)
+        place = np.interp(rng.uniform(0, before[-1], size), *_steps(before, bounds))
+        cell = np.minimum(np.floor(place).astype(np.int64), bounds[-1] - 1)
+        if len(self.axes) == 1:
+            return self.axis.value(cell if self.axis.whole else place)
+        cells = self.estimate.buckets.cells(cell, self.estimate.shape)
+        places = cells + rng.uniform(0, 1, cells.shape)
+        columns = [axis.value(cells[:, i] if axis.whole else places[:, i]) for i, axis in enumerate(self.axes)]
+        if len({column.dtype.kind for column in columns}) > 1:  # dates beside numbers have no type in common
+            columns = [column.astype(object) for column in columns]
+        return np.stack(columns, axis=1)
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the release as JSON; ``dawa.load`` reads it back."""
+        target = Path(path)
+        text = json.dumps(file.written(self.axes, self.estimate, self.privacy), indent=1)
+        target.write_text(text + "\n", encoding="utf-8")
+        return target
+
+    def report(self, path: str | PathLike[str]) -> Path:
+        """Write a page in which a reader drags a range and reads the answer: one HTML file that needs nothing else.
+
+        Raises:
+            FolderError: If the file cannot be written.
+        """
+        from dawa.publish import page as report  # noqa: PLC0415  it shows releases
+
+        return report.save(self, path)
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+        """A picture for a paper: a histogram with its uncertainty along one axis, a map over two.
+
+        Args:
+            path: Where to save it too; the ending says in which format (``.pdf``, ``.svg``, ``.png``).
+
+        Raises:
+            OptionError: If there are more than two axes or too many cells, or the path has no known ending.
+        """
+        from dawa.plots import picture  # noqa: PLC0415  it draws releases
+
+        return picture.figure(self, path)
+
+    def _answers(self, pairs: list[tuple[object, object]], confidence: float) -> list[Answer]:
+        return answers(self.estimate, *self._queries(pairs), confidence)
+
+    def _queries(self, pairs: list[tuple[object, object]]) -> tuple[BucketQueries, FloatArray, BoolArray]:
+        """Ranges in the axes' own units as queries on buckets, their ends on the line, and which cut no cell."""
+        spans = [[axis.span(a, b) for axis, a, b in self._by_axis(lo, hi)] for lo, hi in pairs]
+        lo, hi = (np.array([[float(span[end]) for span in query] for query in spans]) for end in (0, 1))
+        whole = np.array([all(border.denominator == 1 for span in query for border in span) for query in spans])
+        buckets = self.estimate.buckets
+        if len(self.axes) > 1:
+            workload = Workload.rectangles(lo, hi, self.estimate.shape)
+            return buckets.queries(workload), _border_cells(lo, hi, self.estimate.shape), whole
+        runs = (coordinates(ends[:, 0], buckets.bounds) for ends in (lo, hi))
+        return BucketQueries.of_runs(len(buckets), *runs), _border_cells(lo, hi, self.estimate.shape), whole
+
+    def _by_axis(self, lo: object, hi: object) -> Iterator[tuple[Axis, object, object]]:
+        """The two ends on every axis."""
+        count = len(self.axes)
+        lows, highs = ([lo], [hi]) if count == 1 and not (_listed(lo) and _listed(hi)) else (lo, hi)
+        if not (_listed(lows) and _listed(highs) and len(lows) == len(highs) == count):
+            names = ", ".join(axis.column for axis in self.axes)
+            raise OptionError(
+                f"A range of this release has two ends on each of {names}.", "pass (lo, …), (hi, …), one for each axis."
+            )
+        yield from zip(self.axes, lows, highs, strict=True)
+
+    def _records_before(self) -> FloatArray:
+        """Non-decreasing sums of records at the bucket bounds."""
+        before = np.concatenate(([0.0], np.cumsum(infer.nonnegative(self.estimate.totals))))
+        if before[-1] <= 0:
+            raise ReleaseError(
+                "The release holds no records, so it has no distribution.",
+                "ask for counts instead; noise exceeds them here.",
+            )
+        return before
+
+    def __repr__(self) -> str:
+        axes = " × ".join(f"{axis.column!r} from {axis.start} to {axis.stop}" for axis in self.axes)
+        return f"Release({axes}, epsilon={self.privacy.epsilon}, {len(self.estimate.buckets)} buckets)"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a picture, a line, and the privacy statement."""
+        from dawa.plots import picture  # noqa: PLC0415  it draws releases
+
+        return picture.page(self)
+
+
+def load(path: str | PathLike[str]) -> Release:
+    """Read a release that ``Release.save`` wrote.
+
+    Raises:
+        ReleaseError: If there is no such file, or it is no release that this version can read.
+    """
+    source = Path(path)
+    try:
+        data: Any = json.loads(source.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ReleaseError(f"There is no file {source}.", "pass the path of a release.json.") from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError):
+        raise ReleaseError(f"{source} is no JSON file.", "pass the path of a release.json.") from None
+    return Release(*file.read(data))
+
+
+def _border_cells(lo: FloatArray, hi: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """How many cells of each box, at most, have a neighbour outside of it.
+
+    A bucket is a connected patch, so one that a box cuts holds such a cell.
+    """
+    widths, size = np.ceil(hi) - np.floor(lo), np.array(shape)
+    faces = (lo > 0).astype(np.float64) + (hi < size)
+    cells: FloatArray = (faces * widths.prod(axis=1, keepdims=True) / widths).sum(axis=1)
+    return np.maximum(cells, 1)
+
+
+def _listed(end: object) -> TypeGuard[tuple[object, ...] | list[object] | NDArray[Any]]:
+    """Whether an end is a row of several."""
+    return isinstance(end, (tuple, list, np.ndarray))
+
+
+def _several(end: ArrayLike) -> list[object]:
+    """One end as a list of its own, several as they are: rows of any kinds and lengths, which numpy would not take."""
+    one = isinstance(end, str) or not isinstance(end, Iterable) or (isinstance(end, np.ndarray) and end.ndim == 0)
+    return [end] if one else list(end)  # type: ignore[arg-type]  # an Iterable, as mypy cannot see
+
+
+def _pairs(lo: ArrayLike | None, hi: ArrayLike | None) -> list[tuple[object, object]]:
+    """Lower and upper ends, pair by pair, as plain values."""
+    if lo is None or hi is None:
+        raise OptionError("Only one end of the ranges is given.", "pass both lo and hi, or neither.")
+    lows, highs = (_several(end) for end in (lo, hi))
+    if len(lows) != len(highs) or not lows:
+        raise OptionError("lo and hi do not have the same length.", "pass one hi for every lo.")
+    return list(zip(lows, highs, strict=True))
+
+
+def _holding(fraction: float, before: FloatArray, bounds: IntArray) -> tuple[int, Fraction]:
+    """The first cell up to whose end at least this fraction of all records lies, and which part of it is needed.
+
+    Exact from the running sums on, so that a page which computes with the same sums finds the same cell.
+    """
+    occupied = np.flatnonzero(np.diff(before) > 0)
+    wanted = fraction * float(before[-1])
+    bucket = int(occupied[np.searchsorted(before[occupied + 1], wanted)])
+    below, upto = (Fraction(float(records)) for records in before[bucket : bucket + 2])
+    first, beyond = (int(bound) for bound in bounds[bucket : bucket + 2])
+    cells = (Fraction(wanted) - below) / (upto - below) * (beyond - first)
+    whole = max(math.ceil(cells) - 1, 0)  # a quantile at the end of a cell is in it
+    return first + whole, cells - whole
+
+
+def _steps(before: FloatArray, bounds: IntArray) -> tuple[FloatArray, FloatArray]:
+    """The running sums without empty buckets, for inverting them: both ends of every bucket that holds records."""
+    occupied = np.diff(before) > 0
+    keep = np.append(occupied, False) | np.append(False, occupied)
+    return before[keep], bounds[keep].astype(np.float64)

@@ -1,0 +1,159 @@
+"""The privacy statement of a release: what is protected, against whom, and at what cost."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from dawa import budget, check
+from dawa.budget import shown
+
+NEIGHBOURS = "one record added or removed"
+UNIT = "record"
+
+
+@dataclass(frozen=True)
+class PrivacyStatement:
+    """Everything that a reader needs to judge the guarantee.
+
+    Attributes:
+        epsilon: The whole budget, exactly: what the unit loses at most.
+        split: What each step spent of it.
+        mechanism: Its name.
+        options: Its options.
+        randomness: Where the noise came from.
+        private: False if the noise can be repeated by whoever knows a seed.
+        library: The version of this library.
+        neighbours: What the guarantee compares.
+        unit: Who or what is protected.
+        unit_column: The column that names the unit; None where a record is protected.
+        max_rows_per_unit: How many records of a unit were counted at most.
+        handling: What was counted and what was left out, in sentences.
+        id: The release's name, by which a ledger knows it.
+    """
+
+    epsilon: Fraction
+    split: dict[str, Fraction]
+    mechanism: str
+    options: dict[str, Any] = field(repr=False)
+    randomness: str
+    private: bool
+    library: str
+    neighbours: str = NEIGHBOURS
+    unit: str = UNIT
+    unit_column: str | None = None
+    max_rows_per_unit: int = 1
+    handling: tuple[str, ...] = ()
+    id: str | None = None
+
+    @property
+    def mechanism_epsilon(self) -> Fraction:
+        """What one record loses at most: the budget that the mechanism ran with."""
+        return self.epsilon / self.max_rows_per_unit
+
+    @property
+    def mechanism_split(self) -> dict[str, Fraction]:
+        """What each step spent of that."""
+        return {step: part / self.max_rows_per_unit for step, part in self.split.items()}
+
+    def __str__(self) -> str:
+        epsilon = shown(self.epsilon)
+        parts = " and ".join(f"{shown(part)} on {step}" for step, part in self.split.items())
+        claim = "This release is"
+        if not self.private:
+            claim = (
+                "NOT PRIVATE: the noise was made from a seed, for an experiment."
+                " With noise that nobody can repeat, this release would be"
+            )
+        handling = "".join(f" {sentence}" for sentence in self.handling)
+        return (
+            f"{claim} {epsilon}-differentially private for each {self.unit}: whatever is published here would have"
+            f" been published with nearly the same probability, up to a factor of exp({epsilon}), with"
+            f" {self.neighbours}. {self._who()}{handling} Spent: {parts}."
+            f" Mechanism: {self.mechanism} ({_named(self.options)}). Noise: {self.randomness}."
+            f" Made with dawa {self.library}."
+        )
+
+    def _who(self) -> str:
+        """Who is protected and who is not, in words that do not need mathematics."""
+        if self.unit_column is None:
+            return (
+                "What is protected is a single record, that is, one row of the table. Somebody with several records in"
+                " it is protected less: with k records, at k times that epsilon."
+            )
+        most, column = self.max_rows_per_unit, self.unit_column
+        counted = "one record of each was" if most == 1 else f"{most} records of each were"
+        shared = (
+            ""
+            if most == 1
+            else f" The mechanism ran with an epsilon of {shown(self.mechanism_epsilon)} for each record, so that"
+            f" {most} records together lose no more than {shown(self.epsilon)}."
+        )
+        return (
+            f"What is protected is a person with all of their records, that is, all records with the same value in the"
+            f" column {column!r}. At most {counted} counted, chosen at random.{shared} Records without a value in"
+            f" {column!r} were left out. Somebody who appears under several values is protected less: with k values, at"
+            f" k times that epsilon."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; exact numbers as fractions in strings."""
+        return {
+            "epsilon": str(self.epsilon),
+            "split": {step: str(part) for step, part in self.split.items()},
+            "neighbours": self.neighbours,
+            "unit": self.unit,
+            "unit_column": self.unit_column,
+            "max_rows_per_unit": self.max_rows_per_unit,
+            "mechanism_epsilon": str(self.mechanism_epsilon),
+            "mechanism": self.mechanism,
+            "options": self.options,
+            "randomness": self.randomness,
+            "private": self.private,
+            "library": self.library,
+            "handling": list(self.handling),
+            "id": self.id,
+            "statement": str(self),
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "PrivacyStatement":
+        """The statement that ``to_json`` wrote; fields that came later may be absent."""
+        return cls(
+            budget.exact(data["epsilon"]),
+            {step: budget.fraction(part) for step, part in data["split"].items()},
+            data["mechanism"],
+            data["options"],
+            data["randomness"],
+            data["private"],
+            data["library"],
+            data["neighbours"],
+            data["unit"],
+            data.get("unit_column"),
+            _rows(data.get("max_rows_per_unit", 1)),
+            tuple(data.get("handling", ())),
+            data.get("id"),
+        )
+
+
+def protected(unit: str | None, max_rows_per_unit: int) -> dict[str, Any]:
+    """What the statement says of the unit: of a record, or of a person that a column names."""
+    if unit is None:
+        return {"neighbours": NEIGHBOURS, "unit": UNIT}
+    return {
+        "neighbours": f"one person added or removed, together with all records that carry the same {unit!r}",
+        "unit": f"person (a value of {unit!r})",
+        "unit_column": unit,
+        "max_rows_per_unit": max_rows_per_unit,
+    }
+
+
+def _rows(number: Any) -> int:  # noqa: ANN401  JSON
+    if not check.is_whole(number, 1):
+        raise ValueError("the number of records per unit is none")
+    return number
+
+
+def _named(options: dict[str, Any]) -> str:
+    """Options in a line: names of methods, without the numbers inside, which the file holds."""
+    shown = {name: value.get("method", value) if isinstance(value, dict) else value for name, value in options.items()}
+    return ", ".join(f"{name}: {value}" for name, value in shown.items() if value is not None)

@@ -1,0 +1,164 @@
+"""How a text file is written: declared by whoever reads it, never guessed from what it holds.
+
+A guess looks at many records to decide how one of them is read, so that one record more could move all the others.
+Everything here is public: it stands in the description of a release and in its statement.
+"""
+
+import codecs
+from dataclasses import asdict, dataclass
+from functools import cache
+from os import PathLike, fspath
+from typing import Any
+
+from dawa.errors import SourceError
+from dawa.limits import MOST_MISSING_WORDS
+
+MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "null", "None", "NaT")
+"""What stands for a missing value by default, beside empty text. A category that an axis lists is never missing."""
+HINTS = {
+    "delimiter": "choose one character, such as a semicolon, or tab on the command line.",
+    "quote": "choose one character, such as a double quote, or none on the command line and None in Python.",
+    "escape": "choose one character, such as a backslash.",
+}
+ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+"""How names of text files end."""
+TABS = (".tsv", ".tsv.gz")
+"""How names of files end whose fields are separated by tabs."""
+NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "spaces"}
+UNICODE = ("utf-8", "utf-16", "utf-16-le", "utf-16-be")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file separates records and fields, and how its fields are read.
+
+    Attributes:
+        delimiter: What stands between fields.
+        quote: What stands around a field that holds delimiters or line breaks; twice inside, it stands for itself.
+            None if nothing is quoted.
+        escape: What makes the next character an ordinary one, if anything does.
+        encoding: How characters are written as bytes.
+        header: The columns' names, for a file without a header line; None takes them from its first record.
+        decimal: The decimal mark of its numbers: a point or a comma.
+        date_format: How dates and times are written, such as ``"%d.%m.%Y"``; None stands for ISO 8601.
+        missing: Words that stand for a missing value, as empty text always does.
+
+    >>> Dialect(delimiter=";", quote=None).describe()[0]
+    'The file is read as text in utf-8, with semicolons between fields and nothing around them.'
+    """
+
+    delimiter: str = ","
+    quote: str | None = '"'
+    escape: str | None = None
+    encoding: str = "utf-8"
+    header: tuple[str, ...] | None = None
+    decimal: str = "."
+    date_format: str | None = None
+    missing: tuple[str, ...] = MISSING
+
+    def __post_init__(self) -> None:
+        marks = {"delimiter": self.delimiter, "quote": self.quote, "escape": self.escape}
+        for name, mark in marks.items():
+            if (mark is not None or name == "delimiter") and not _is_mark(mark):
+                raise SourceError(f"The {name} {mark!r} is not one ASCII character.", HINTS[name])
+        used = [mark for mark in marks.values() if mark is not None]
+        if len(set(used)) < len(used):
+            raise SourceError("The delimiter, the quote and the escape are not all different.", "choose others.")
+        object.__setattr__(self, "encoding", _encoding(self.encoding))
+        if self.decimal not in (".", ","):
+            raise SourceError(f"decimal={self.decimal!r} is not a decimal mark.", "pass a point or a comma.")
+        _check_format(self.date_format)
+        for name in ("header", "missing"):
+            object.__setattr__(self, name, _listed(getattr(self, name), name))
+        if len(self.missing) > MOST_MISSING_WORDS:
+            raise SourceError(f"missing= lists more than {MOST_MISSING_WORDS} words.", "list fewer.")
+        if self.header is not None and self.encoding == "utf-16":
+            raise SourceError(
+                "Without a header line, the first record would say in which order the bytes of UTF-16 are.",
+                "pass encoding='utf-16-le', or 'utf-16-be'.",
+            )
+        if self.header is not None and (not self.header or len(set(self.header)) < len(self.header)):
+            raise SourceError("header= does not name every column once.", "pass one name for each field of a record.")
+
+    @property
+    def zoned(self) -> bool:
+        """Whether dates are written in a format that holds an offset from UTC, or a zone."""
+        return self.date_format is not None and "%z" in self.date_format.replace("%%", "").lower()
+
+    def describe(self) -> tuple[str, ...]:
+        """How records and fields are told apart and read, in sentences."""
+        around = "nothing" if self.quote is None else f"quotes ({self.quote})"
+        escape = "" if self.escape is None else f" {self.escape} makes the next character an ordinary one."
+        dates = "as in ISO 8601" if self.date_format is None else f"as {self.date_format}"
+        words = "".join(f", {word}" for word in self.missing)
+        between = NAMES.get(self.delimiter, repr(self.delimiter))
+        cut = f"The file is read as text in {self.encoding}, with {between} between fields and {around} around them."
+        read = (
+            f"Numbers are read with the decimal mark {self.decimal!r}, dates {dates}; a value that cannot be read so is"
+            f" missing. Unless the axis lists it, so is empty text{words}. A record with more fields than there are"
+            " columns is left out."
+        )
+        return cut + escape, read
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for a ledger."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+
+def of(path: str | PathLike[str], **given: Any) -> Dialect:  # noqa: ANN401  the dialect checks them
+    """How a file is written: as somebody says, and otherwise as its name does.
+
+    >>> of("people.csv").delimiter, of("people.csv", delimiter=";").delimiter
+    (',', ';')
+    """
+    delimiter = "\t" if fspath(path).lower().endswith(TABS) else ","
+    try:
+        return Dialect(**{"delimiter": delimiter, **given})
+    except TypeError:
+        known = ", ".join(Dialect.__dataclass_fields__)
+        raise SourceError("A text file has no such property.", f"pass some of {known}.") from None
+
+
+def _is_mark(mark: object) -> bool:
+    return isinstance(mark, str) and len(mark) == 1 and mark.isascii() and mark not in "\r\n\0" and not mark.isalnum()
+
+
+def _encoding(name: object) -> str:
+    """An encoding that damaged text cannot put out of step: Unicode's own, and those of one byte a character."""
+    try:
+        found = codecs.lookup(name).name if isinstance(name, str) else ""
+    except LookupError:
+        found = ""
+    plain = "utf-8" if found == "utf-8-sig" else found
+    if plain in UNICODE or _is_bytewise(plain):
+        return plain
+    raise SourceError(
+        f"encoding={name!r} is not Unicode, nor an encoding with one byte for each character.",
+        "pass 'utf-8', 'utf-16', 'latin-1' or 'cp1252', for example, or convert the file to UTF-8.",
+    )
+
+
+@cache
+def _is_bytewise(encoding: str) -> bool:
+    """Whether every byte is a character, the same after whatever bytes: also after those that shift other encodings."""
+    shifted = b"".join(bytes([27, first, second]) for first in range(256) for second in range(256))
+    try:
+        alone = [bytes([byte]).decode(encoding, "replace") for byte in range(256)]
+        return shifted.decode(encoding, "replace") == "".join(alone[byte] for byte in shifted)
+    except Exception:  # noqa: BLE001  codecs raise what they like
+        return False
+
+
+def _check_format(text: object) -> None:
+    if text is None:
+        return
+    if not isinstance(text, str) or "%" not in text.replace("%%", "") or "\0" in text:
+        raise SourceError(f"date_format={text!r} is not a format of dates.", "write one such as '%d.%m.%Y %H:%M'.")
+
+
+def _listed(values: object, name: str) -> tuple[str, ...] | None:
+    if values is None and name == "header":
+        return None
+    if isinstance(values, (list, tuple)) and all(isinstance(value, str) for value in values):
+        return tuple(values)
+    raise SourceError(f"{name}= is not a list of text.", f"pass {name}=['a', 'b'], for example.")

@@ -1,0 +1,222 @@
+"""All that a release needs to be told, as it is written on a command line or in a file.
+
+Budgets and bounds are kept the way they are written: ``0.1`` is one tenth. What people review and share holds no
+password: addresses take it from the environment, as in ``postgresql://reader:${PGPASSWORD}@server/hr``.
+"""
+
+import os
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, get_args
+from urllib.parse import parse_qsl
+
+from dawa import budget
+from dawa.axis import Axis, NumberAxis
+from dawa.errors import AxisError, SpecError
+from dawa.limits import MOST_AXES
+from dawa.sources.dialect import Dialect
+from dawa.sources.tables import is_address
+
+Kind = Literal["numbers", "dates", "ordered", "edges"]
+Value = str | int | bool
+
+VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+KEYS: dict[str, tuple[str, ...]] = {
+    "numbers": ("start", "stop", "step", "outside"),
+    "dates": ("start", "stop", "step", "zone", "outside"),
+    "ordered": ("values", "outside"),
+    "edges": ("edges", "outside"),
+}
+"""What each kind of axis can be told, beside its column."""
+
+TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
+"""How names of files end that say by themselves what they hold."""
+
+NO_BOUNDS = "bounds are never read from the data: the smallest and the largest value belong to two people"
+CHOOSE = (
+    "name what is known before looking, such as 0:120 for ages (--range 0:120, or start and stop in a spec);"
+    " values outside are counted in the first and the last cell."
+)
+
+
+@dataclass(frozen=True)
+class AxisSpec:
+    """An axis as it is written down.
+
+    Attributes:
+        column: Where the table holds the attribute.
+        kind: ``"numbers"``, ``"dates"``, ``"ordered"`` or ``"edges"``; None takes what the other entries say.
+        start: The lowest value.
+        stop: One step above the highest.
+        step: The finest difference that matters, such as ``"0.01"`` or ``"1 hour"``.
+        values: Ordered categories, from the lowest to the highest.
+        edges: Increasing borders of cells.
+        zone: The time zone in which dates are read.
+        outside: What happens to values outside: ``"clip"`` or ``"drop"``.
+    """
+
+    column: str
+    kind: Kind | None = None
+    start: str | None = None
+    stop: str | None = None
+    step: str | None = None
+    values: tuple[Value, ...] | None = None
+    edges: tuple[str, ...] | None = None
+    zone: str | None = None
+    outside: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind is None:
+            object.__setattr__(self, "kind", self._implied())
+        if self.kind not in KEYS:
+            raise SpecError(
+                f"There is no axis of the kind {self.kind!r}.", f"choose one of {', '.join(get_args(Kind))}."
+            )
+        for name in ("start", "stop", "step", "values", "edges", "zone", "outside"):
+            if getattr(self, name) is not None and name not in KEYS[self.kind]:
+                raise SpecError(
+                    f"The axis {self.column!r} is of the kind {self.kind!r}, where {name!r} would change nothing.",
+                    f"leave it out; that kind takes {', '.join(KEYS[self.kind])}.",
+                )
+        bounds = {"ordered": (self.values,), "edges": (self.edges,)}.get(self.kind, (self.start, self.stop))
+        if not all(bounds):
+            raise AxisError(f"The axis {self.column!r} has no bounds; {NO_BOUNDS}.", CHOOSE)
+
+    def _implied(self) -> Kind:
+        """The kind that the other entries speak of."""
+        if self.values is not None:
+            return "ordered"
+        if self.edges is not None:
+            return "edges"
+        written = [text for text in (self.start, self.stop, self.step) if text is not None]
+        return "numbers" if self.zone is None and all(map(_is_number, written)) else "dates"
+
+    def axis(self) -> Axis:
+        """The axis itself.
+
+        Raises:
+            AxisError: If these are no bounds, or no steps between them.
+        """
+        given = {name: getattr(self, name) for name in ("step", "zone", "outside") if getattr(self, name) is not None}
+        if self.kind == "ordered":
+            return Axis.ordered(self.column, list(self.values or ()), **given)
+        if self.kind == "edges":
+            return Axis.edges(self.column, list(self.edges or ()), **given)
+        if self.kind == "dates":
+            return Axis.dates(self.column, self.start, self.stop, **given)
+        return NumberAxis(self.column, self.start or "", self.stop or "", **given)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """All that a release needs to be told.
+
+    Attributes:
+        source: A file of records, or the address of a database; ``${NAME}`` stands for an environment variable.
+        axes: One to four attributes.
+        epsilon: The budget, exactly.
+        table: The table, where the source is a database and does not name it after a ``#``.
+        unit: The column that says whose record it is; None protects records.
+        max_rows_per_unit: How many records of one unit are kept.
+        ledger: The ledger that books the release: a file, or the address of a database.
+        dataset: The account in it.
+        mechanism: A name out of ``dawa.mechanisms.names()``.
+        options: The mechanism's own.
+        queries: A CSV file of ranges to answer, for which the release is made as accurate as possible.
+        out: The folder to write.
+        seed: For experiments on public data only.
+        dialect: How a text file is written; None leaves that to its name.
+    """
+
+    source: str
+    axes: tuple[AxisSpec, ...]
+    epsilon: Fraction
+    table: str | None = None
+    unit: str | None = None
+    max_rows_per_unit: int | None = None
+    ledger: str | None = None
+    dataset: str | None = None
+    mechanism: str = "dawa"
+    options: dict[str, Any] = field(default_factory=dict)
+    queries: str | None = None
+    out: str | None = None
+    seed: int | None = None
+    dialect: Dialect | None = None
+
+    def __post_init__(self) -> None:
+        if self.epsilon is None:
+            raise SpecError(
+                "The release has no budget.",
+                "say how much it may spend: --epsilon 0.5, or epsilon under [privacy];"
+                " smaller is more private, and customary values lie between 0.01 and 10.",
+            )
+        object.__setattr__(self, "epsilon", budget.exact(self.epsilon))
+        if not 1 <= len(self.axes) <= MOST_AXES:
+            raise SpecError(
+                f"A release has one to {MOST_AXES} axes, not {len(self.axes)}.",
+                "name a column and its bounds: --column age --range 0:120, or [[axes]] in a spec.",
+            )
+        if self.table is not None and not is_address(self.source):
+            raise SpecError(
+                f"The source {self.source} is a file, so it has no table {self.table!r}.",
+                "leave the table out, or pass the address of a database.",
+            )
+        if is_address(self.source) and (self.table is None) == ("#" not in self.source):
+            raise SpecError(
+                "A database needs one table to be named.",
+                "name it once: --table people, or people in the schema hr as --table hr.people.",
+            )
+        if self.dialect is not None and (is_address(self.source) or self.source.lower().endswith(TYPED)):
+            raise SpecError(
+                "The source is not a text file, so it has no delimiter, encoding and such.",
+                "leave these out.",
+            )
+        if self.ledger is not None and self.dataset is None:
+            raise SpecError(
+                "A ledger is named, but not the dataset that pays.", "name it: --dataset hr, or dataset in [privacy]."
+            )
+
+
+def expanded(address: str) -> str:
+    """An address with its ``${NAME}`` replaced by what the environment holds.
+
+    Raises:
+        SpecError: If a name is not set. What is set is never shown.
+    """
+
+    def looked_up(match: re.Match[str]) -> str:
+        name = match[1]
+        if name not in os.environ:
+            raise SpecError(f"The environment variable {name} is not set.", f"set it first: export {name}=…")
+        return os.environ[name]
+
+    return VARIABLE.sub(looked_up, address)
+
+
+def without_password(address: str, name: str) -> str:
+    """The address, unless it holds a password for all to read."""
+    place, _, query = address.partition("?")
+    written = re.findall(r"://[^/@]*?:([^@].*)@", place)
+    written += [value for key, value in parse_qsl(query) if "password" in key.lower()]
+    if any(VARIABLE.sub("", secret) for secret in written):
+        raise SpecError(
+            f"The {name} holds a password, which does not belong in a file.",
+            "take it from the environment: postgresql://user:${PGPASSWORD}@server/database.",
+        )
+    return address
+
+
+def beside(folder: Path, path: str) -> str:
+    """A path as seen from here that was written relative to a folder."""
+    return path if is_address(path) else str(folder / path)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return False
+    return True

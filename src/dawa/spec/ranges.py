@@ -1,0 +1,164 @@
+"""Ranges as people write them: ``20000:60000`` on a command line, or a CSV file with the columns ``lo`` and ``hi``.
+
+Ends are in the attribute's own units. ``..`` always stands between two ends; ``:`` will do where it occurs once, so
+that times need the former: ``2013-01-01 08:00..2013-01-02``. Over several axes, commas stand between the axes' ranges.
+"""
+
+import csv
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from dawa.axis import Axis
+from dawa.axis.written import middle
+from dawa.errors import DawaError, WorkloadError
+from dawa.queries.workload import Workload
+from dawa.results.answers import Answer
+from dawa.results.release import Release
+
+ENDS = (("lo", "hi"), ("from", "to"))
+"""What the two columns of an axis may be called; over several axes, ``age_lo`` and so on."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One range per axis.
+
+    Attributes:
+        lo: The lower end on each axis, as written.
+        hi: The upper ends.
+        where: What to call it in an error.
+        labels: What else its line holds, by column.
+    """
+
+    lo: tuple[str, ...]
+    hi: tuple[str, ...]
+    where: str
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+def split(text: str) -> tuple[str, str]:
+    """The two ends of a range.
+
+    >>> split("20000:60000"), split("-60..0"), split("2013-01-01 08:00..2013-01-02")
+    (('20000', '60000'), ('-60', '0'), ('2013-01-01 08:00', '2013-01-02'))
+
+    Raises:
+        WorkloadError: If there are not exactly two.
+    """
+    ends = [end.strip() for end in text.split(".." if ".." in text else ":")]
+    if len(ends) == 2 and all(ends) and not any(end.startswith(".") for end in ends):
+        return ends[0], ends[1]
+    if len(ends) > 2 and ".." not in text:
+        raise WorkloadError(f"{text!r} has several colons.", "write two dots between the ends: from..to.")
+    raise WorkloadError(f"{text!r} is no range.", "write both ends, such as 20000:60000 or 20000..60000.")
+
+
+def typed(text: str, axes: Sequence[Axis]) -> Asked:
+    """A range from a command line: one per axis, with commas in between."""
+    parts = text.split(",") if len(axes) > 1 else [text]
+    if len(parts) != len(axes):
+        raise WorkloadError(
+            f"{text!r} names {len(parts)} range{'s' * (len(parts) != 1)}, but there are {len(axes)} axes.",
+            f"write one for each of {', '.join(axis.column for axis in axes)}, with commas in between.",
+        )
+    ends = [split(part) for part in parts]
+    return Asked(tuple(lo for lo, _ in ends), tuple(hi for _, hi in ends), f"The range {text!r}")
+
+
+def listed(path: str | Path, axes: Sequence[Axis]) -> list[Asked]:
+    """The ranges in a CSV file with a header; what its other columns hold is kept.
+
+    Raises:
+        WorkloadError: If the file cannot be read, lacks a column, or one of its lines lacks an end.
+    """
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            lines = [(reader.line_num, [entry.strip() for entry in line]) for line in reader]
+    except FileNotFoundError:
+        raise WorkloadError(f"There is no file {path}.", "pass a CSV file of ranges.") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no CSV"
+        raise WorkloadError(f"{path} cannot be read: {reason}.", "pass a CSV file of ranges.") from None
+    header = lines[0][1] if lines else []
+    places = [_columns(header, axis, path, alone=len(axes) == 1) for axis in axes]
+    _check_labels([name for i, name in enumerate(header) if all(i not in both for both in places)], axes, path)
+    asked = [_asked(line, header, places, f"Line {number} of {path}") for number, line in lines[1:] if any(line)]
+    if not asked:
+        raise WorkloadError(f"{path} holds no range.", "write one range per line, below the names of the columns.")
+    return asked
+
+
+def workload(asked: Sequence[Asked], axes: Sequence[Axis]) -> Workload:
+    """What to make a release good at: these ranges, widened to whole cells."""
+    corners = [spans(one, axes) for one in asked]
+    lo = np.array([[start // 1 for start, _ in corner] for corner in corners])
+    hi = np.array([[-(-stop // 1) for _, stop in corner] for corner in corners])
+    shape = tuple(axis.size for axis in axes)
+    return Workload.rectangles(lo, hi, shape) if len(axes) > 1 else Workload.ranges(lo[:, 0], hi[:, 0], shape)
+
+
+def answered(release: Release, asked: Sequence[Asked], confidence: float = 0.95) -> list[Answer]:
+    """What the release says to each of these."""
+    for one in asked:
+        spans(one, release.axes)
+    several = len(release.axes) > 1
+    lows, highs = (
+        [one.lo if several else one.lo[0] for one in asked],
+        [one.hi if several else one.hi[0] for one in asked],
+    )
+    return release.answers(lows, highs, confidence) if asked else []
+
+
+def spans(one: Asked, axes: Sequence[Axis]) -> list[tuple[Fraction, Fraction]]:
+    """The borders of a range on every axis.
+
+    Raises:
+        DawaError: If an end is none of its axis, or the range is empty; it says which range.
+    """
+    try:
+        return [axis.span(lo, hi) for axis, lo, hi in zip(axes, one.lo, one.hi, strict=True)]
+    except DawaError as error:
+        raise type(error)(f"{one.where} cannot be answered: {error.problem}", error.hint) from None
+
+
+def _columns(header: list[str], axis: Axis, path: str | Path, *, alone: bool) -> tuple[int, int]:
+    """Where the ends of an axis stand."""
+    prefixes = ("", f"{axis.column}_") if alone else (f"{axis.column}_",)
+    choices = [(prefix + lo, prefix + hi) for prefix in prefixes for lo, hi in ENDS]
+    for lo, hi in choices:
+        if header.count(lo) == 1 and header.count(hi) == 1:
+            return header.index(lo), header.index(hi)
+    shown = " or ".join(f"{lo},{hi}" for lo, hi in choices)
+    raise WorkloadError(
+        f"{path} does not say where the ranges of {axis.column!r} stand.",
+        f"name the columns in its first line: {shown}.",
+    )
+
+
+def _check_labels(names: list[str], axes: Sequence[Axis], path: str | Path) -> None:
+    """Other columns are copied beside the answers, so they need names of their own."""
+    taken = {field.name for field in fields(Answer)} | {end for both in ENDS for end in both}
+    taken |= {f"{axis.column}_{end}" for axis in axes for end in taken}
+    for name in names:
+        if name in taken or names.count(name) > 1:
+            raise WorkloadError(f"{path} has a column {name!r} too many.", "rename it, or leave it out.")
+
+
+def _asked(line: list[str], header: list[str], places: list[tuple[int, int]], where: str) -> Asked:
+    if len(line) != len(header) or not all(line[place] for both in places for place in both):
+        raise WorkloadError(f"{where} is no range.", f"write one entry for each of {', '.join(header)}.")
+    ends = {place for both in places for place in both}
+    labels = tuple((header[i], line[i]) for i in range(len(line)) if i not in ends)
+    return Asked(tuple(line[lo] for lo, _ in places), tuple(line[hi] for _, hi in places), where, labels)
+
+
+def example(axes: Sequence[Axis]) -> str:
+    """A range to try, as it is typed after ``dawa query``: the middle half of every axis."""
+    ends = [f"{lo}..{hi}" if ":" in f"{lo}{hi}" else f"{lo}:{hi}" for lo, hi in zip(*middle(axes), strict=True)]
+    return shlex.quote(",".join(ends))

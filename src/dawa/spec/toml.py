@@ -1,0 +1,347 @@
+"""A release described by a file of TOML, so that it can be reviewed before it is made, and repeated after.
+
+Numbers are kept the way they are written, quoted or not. Paths are relative to the file. A key that nobody reads is an
+error: a review must be able to trust that what it sees is what happens.
+"""
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from datetime import date, datetime, time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from dawa.budget import shown
+from dawa.errors import DawaError, SpecError
+from dawa.sources import dialect
+from dawa.sources.dialect import Dialect
+from dawa.sources.tables import is_address
+from dawa.spec.model import AxisSpec, Spec, beside, without_password
+
+SUFFIX = ".toml"
+
+
+class Bare(str):
+    """A decimal number as it stands in the file, without quotes."""
+
+    __slots__ = ()
+
+
+def read(path: str | os.PathLike[str]) -> Spec:
+    """Read the description of a release.
+
+    Raises:
+        SpecError: If there is no such file, or it is no description of a release.
+    """
+    source = Path(path)
+    try:
+        text = source.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise SpecError(f"There is no file {source}.", "pass the path of a spec, such as spec.toml.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise SpecError(f"{source} cannot be read: {reason}.", "pass a text file of TOML.") from None
+    return parsed(text, source)
+
+
+def parsed(text: str, path: Path = Path(f"spec{SUFFIX}")) -> Spec:
+    """The description in a text that stands, or would stand, in this file.
+
+    >>> parsed('''
+    ... [source]
+    ... file = "people.parquet"
+    ... [[axes]]
+    ... column = "age"
+    ... start = 0
+    ... stop = 120
+    ... [privacy]
+    ... epsilon = 0.5
+    ... ''').epsilon
+    Fraction(1, 2)
+    """
+    try:
+        data = tomllib.loads(text, parse_float=Bare)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError(
+            f"{path} is no TOML: {_lower(str(error))}.", "mend that line; strings stand in quotes."
+        ) from None
+    try:
+        return _spec(data, path.parent)
+    except SpecError as error:
+        raise SpecError(f"{path}: {error.problem}", error.hint) from None
+
+
+def written(spec: Spec, folder: Path) -> str:
+    """The description as TOML, to be written into a file in this folder.
+
+    Raises:
+        SpecError: If it holds a password.
+    """
+    place = (
+        {"url": without_password(spec.source, "source"), "table": spec.table}
+        if is_address(spec.source)
+        else {"file": _seen_from(folder, spec.source), **_dialect_entries(spec.source, spec.dialect)}
+    )
+    ledger = spec.ledger and (
+        without_password(spec.ledger, "ledger") if is_address(spec.ledger) else _seen_from(folder, spec.ledger)
+    )
+    privacy = {
+        "epsilon": _decimal(spec.epsilon),
+        "unit": spec.unit,
+        "max_rows_per_unit": spec.max_rows_per_unit,
+        "ledger": ledger,
+        "dataset": spec.dataset,
+    }
+    release = {
+        "mechanism": spec.mechanism,
+        "queries": spec.queries and _seen_from(folder, spec.queries),
+        "out": spec.out and _seen_from(folder, spec.out),
+        "seed": spec.seed,
+    }
+    parts = [
+        "# What dawa releases. Check it with `dawa plan`, make it with `dawa release`, followed by this file's name.",
+        _section("[source]", place),
+        *(_section("[[axes]]", _axis_entries(axis)) for axis in spec.axes),
+        _section("[privacy]", privacy, comment="epsilon is spent in full; without a unit, each record is protected"),
+        _section("[release]", release),
+    ]
+    if spec.options:
+        parts.append(_section("[release.options]", spec.options))
+    return "\n\n".join(parts) + "\n"
+
+
+def save(spec: Spec, path: str | os.PathLike[str]) -> Path:
+    """Write the description into a new file, or find it there already.
+
+    Raises:
+        SpecError: If the file holds something else, cannot be written, or would hold a password.
+    """
+    target = Path(path)
+    text = written(spec, target.parent)
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        if target.is_file() and target.read_bytes() == text.encode():
+            return target
+        raise SpecError(f"{target} exists already.", "choose another name, or move it away first.") from None
+    except (OSError, UnicodeEncodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "some of it is no text"
+        raise SpecError(f"{target} cannot be written: {reason}.", "choose another place.") from None
+    return target
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str) or isinstance(value, Bare) or not value:
+        raise SpecError(f"{name} is no text.", f'put it in quotes: {name} = "…".')
+    return value
+
+
+def _number(value: object, name: str) -> str:
+    """A number, a date or a fraction, as it is written."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, date, datetime)) or value == "":
+        raise SpecError(f"{name} is neither a number nor a date.", f'write {name} = 0.5, or {name} = "1/3".')
+    return str(value)
+
+
+def _whole(value: object, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise SpecError(f"{name} is no whole number.", f"write {name} = 1, for example.")
+    return value
+
+
+def _list(value: object, name: str) -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise SpecError(f"{name} is no list.", f"write {name} = [1, 2, 3], for example.")
+    return value
+
+
+def _numbers(value: object, name: str) -> tuple[str, ...]:
+    return tuple(_number(entry, name) for entry in _list(value, name))
+
+
+def _categories(value: object, name: str) -> tuple[str | int | bool, ...]:
+    entries = _list(value, name)
+    if any(isinstance(entry, Bare) or not isinstance(entry, (str, int)) for entry in entries):
+        raise SpecError(f"{name} are no categories.", f'write {name} = ["low", "high"]; whole numbers will do too.')
+    return tuple(entries)
+
+
+def _words(value: object, name: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or any(isinstance(entry, Bare) or not isinstance(entry, str) for entry in value):
+        raise SpecError(f"{name} is not a list of text.", f'write {name} = ["a", "b"], for example.')
+    return tuple(value)
+
+
+def _mark(value: object, name: str) -> str | None:
+    """A character; false says that there is none."""
+    return None if value is False else _text(value, name)
+
+
+def _table(value: object, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise SpecError(f"{name} is no table.", f"write a line [{name}], and its entries below it.")
+    return value
+
+
+def _options(value: object, name: str) -> dict[str, Any]:
+    """Plain values; the mechanism checks what they mean."""
+    options = {}
+    for option, entry in _table(value, name).items():
+        if isinstance(entry, (dict, date, datetime, time)):
+            raise SpecError(f"The option {option!r} is no plain value.", "pass text, a number, or a list of numbers.")
+        options[option] = float(entry) if isinstance(entry, Bare) else entry
+    return options
+
+
+Reader = Callable[[object, str], Any]
+
+DIALECT: dict[str, Reader] = {
+    "delimiter": _text,
+    "quote": _mark,
+    "escape": _text,
+    "encoding": _text,
+    "header": _words,
+    "decimal": _text,
+    "date_format": _text,
+    "missing": _words,
+}
+"""What can be said of a text file, under [source]."""
+SECTIONS: dict[str, dict[str, Reader]] = {
+    "source": {"file": _text, "url": _text, "table": _text, **DIALECT},
+    "privacy": {"epsilon": _number, "unit": _text, "max_rows_per_unit": _whole, "ledger": _text, "dataset": _text},
+    "release": {"mechanism": _text, "options": _options, "queries": _text, "out": _text, "seed": _whole},
+}
+AXIS: dict[str, Reader] = {
+    "column": _text,
+    "kind": _text,
+    "start": _number,
+    "stop": _number,
+    "step": _number,
+    "values": _categories,
+    "edges": _numbers,
+    "zone": _text,
+    "outside": _text,
+}
+
+
+def _spec(data: dict[str, Any], folder: Path) -> Spec:
+    _known(data, {**SECTIONS, "axes": AXIS}, "The file")
+    source, privacy, release = (
+        _entries(_table(data.get(name, {}), name), keys, f"[{name}]") for name, keys in SECTIONS.items()
+    )
+    axes = data.get("axes", [])
+    if not isinstance(axes, list) or not all(isinstance(axis, dict) for axis in axes):
+        raise SpecError("axes is no list of tables.", "write a line [[axes]] above each axis.")
+    if ("file" in source) == ("url" in source):
+        raise SpecError("[source] must name one file or one url.", 'write file = "people.parquet", for example.')
+    place = source["file"] if "file" in source else without_password(source["url"], "url")
+    written = {name: source[name] for name in DIALECT if name in source}
+    if "ledger" in privacy:
+        privacy["ledger"] = beside(folder, without_password(privacy["ledger"], "ledger"))
+    for name in ("queries", "out"):
+        if name in release:
+            release[name] = beside(folder, release[name])
+    return Spec(
+        beside(folder, place) if "file" in source else place,
+        tuple(_axis(_entries(axis, AXIS, "[[axes]]")) for axis in axes),
+        privacy.pop("epsilon", None),
+        table=source.get("table"),
+        dialect=_dialect(place, written) if written else None,
+        **privacy,
+        **release,
+    )
+
+
+def _dialect(path: str, entries: dict[str, Any]) -> Dialect:
+    try:
+        return dialect.of(path, **entries)
+    except DawaError as error:
+        raise SpecError(error.problem, error.hint) from None
+
+
+def _dialect_entries(path: str, written: Dialect | None) -> dict[str, Any]:
+    """What was said of a text file that is not so by default, and always what stands between its fields."""
+    if written is None:
+        return {}
+    found, usual = asdict(written), asdict(dialect.of(path))
+    told = {name: value for name, value in found.items() if name == "delimiter" or value != usual[name]}
+    return {name: False if value is None else value for name, value in told.items()}
+
+
+def _axis(entries: dict[str, Any]) -> AxisSpec:
+    if "column" not in entries:
+        raise SpecError("An axis has no column.", 'write column = "age" below [[axes]].')
+    try:
+        return AxisSpec(**entries)
+    except DawaError as error:
+        raise SpecError(error.problem, error.hint) from None
+
+
+def _entries(table: dict[str, Any], keys: Mapping[str, Reader], where: str) -> dict[str, Any]:
+    """The entries of a table, each checked."""
+    _known(table, keys, where)
+    return {key: keys[key](value, key) for key, value in table.items()}
+
+
+def _known(table: Mapping[str, Any], keys: Mapping[str, Any], where: str) -> None:
+    for key in table:
+        if key not in keys:
+            near = difflib.get_close_matches(key, keys, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(keys)}."
+            raise SpecError(f"{where} has an unknown key {key!r}.", hint)
+
+
+def _axis_entries(axis: AxisSpec) -> dict[str, Any]:
+    entries = {key: getattr(axis, key) for key in AXIS}
+    return entries | {key: _bare(entries[key]) for key in ("start", "stop", "step") if entries[key] is not None}
+
+
+def _section(title: str, entries: Mapping[str, Any], comment: str = "") -> str:
+    lines = [f"{_key(key)} = {_literal(value)}" for key, value in entries.items() if value is not None]
+    return "\n".join([f"{title}  # {comment}" if comment else title, *lines])
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _literal(key)
+
+
+def _literal(value: object) -> str:
+    """A value in TOML's words."""
+    if isinstance(value, Bare):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_literal(entry) for entry in value)}]"
+    escaped = (f"\\U{ord(c):08x}" if ord(c) < 32 or ord(c) == 127 else "\\" * (c in '"\\') + c for c in str(value))
+    return f'"{"".join(escaped)}"'
+
+
+def _bare(text: str) -> str:
+    """Without quotes where a number reads back as the same text."""
+    return Bare(text) if re.fullmatch(r"(?!-0$)-?(0|[1-9]\d*)(\.\d+)?", text, re.ASCII) else text
+
+
+def _decimal(epsilon: Fraction) -> str:
+    """In decimals where these are exact, else as a fraction, in quotes."""
+    text = shown(epsilon)
+    return text if "/" in text else Bare(text)
+
+
+def _seen_from(folder: Path, path: str) -> str:
+    """Relative to the folder if it lies inside, else in full."""
+    full = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
+    inside = full.is_relative_to(os.path.abspath(folder))  # noqa: PTH100  likewise
+    return str(full.relative_to(os.path.abspath(folder))) if inside else str(full)  # noqa: PTH100  likewise
+
+
+def _lower(sentence: str) -> str:
+    """To stand after a colon."""
+    return sentence[:1].lower() + sentence[1:]

@@ -1,0 +1,243 @@
+"""The datasets of the paper and of DPBench: the real ones where a folder has them, stand-ins otherwise.
+
+A folder holds ``1d/adult.npy`` and so on. It is the one that the caller names, else ``DAWA_DATA``, else the one that
+``dawa bench fetch`` fills. What was used is on every result: ``real`` has the checksum that is pinned here, ``other``
+is a file of the right name and shape with other counts, ``generated`` is a stand-in.
+"""
+
+import hashlib
+import math
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from dawa.arrays import IntArray, frozen
+from dawa.errors import SourceError
+from dawa_bench.stand_ins import Recipe, generated
+
+VARIABLE = "DAWA_DATA"
+REPOSITORY = "https://raw.githubusercontent.com/dpcomp-org/dpcomp_core"
+"""Where DPBench keeps its histograms in public."""
+
+EARLIER, LATER = "60db3da2a70a67521ee7937bfb5311d7b13b5534", "ac71460def9678978c2a8255218988e3a010dd26"
+"""Versions of that repository."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset by name.
+
+    Attributes:
+        name: What it is called here.
+        what: What it counts.
+        recipe: Its size and sparsity, and how a stand-in is made.
+        address: Where it is published, below ``REPOSITORY``.
+        checksum: SHA-256 of the counts as 64-bit little-endian integers in C order.
+        real_name: What the paper calls it.
+    """
+
+    name: str
+    what: str
+    recipe: Recipe
+    address: str
+    checksum: str
+    real_name: str = ""
+
+    @property
+    def path(self) -> Path:
+        """Where it lies in a folder."""
+        return Path(f"{len(self.recipe.shape)}d") / f"{self.name}.npy"
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A dataset's counts, and what they are: ``real``, ``other`` or ``generated``."""
+
+    name: str
+    counts: IntArray
+    kind: str
+
+
+def _line(records: int, occupied: int, spread: float) -> Recipe:
+    return Recipe((4096,), records, occupied, spread)
+
+
+def _map(records: int, occupied: int, spread: float) -> Recipe:
+    return Recipe((256, 256), records, occupied, spread, gathering=3.0)
+
+
+def _at(version: str, name: str) -> str:
+    return f"{version}/dpcomp_core/datafiles/{name}.npy"
+
+
+LINES = (
+    Dataset(
+        "nettrace",
+        "connections of the hosts of a university network",
+        _line(25_714, 139, 2.85),
+        _at(LATER, "1D/NETTRACE.n4096"),
+        "197d4138d7d34ce65c214030ff13a3085222d255131292592ae728d5dd519061",
+        "Nettrace",
+    ),
+    Dataset(
+        "adult",
+        "capital loss in a census",
+        _line(17_665, 82, 5.2),
+        _at(LATER, "1D/ADULTFRANK.n4096"),
+        "3b5ef07cea9526cd3937be5d87dedbcc437145a71fa380c0c24714e2ae921ae2",
+        "Adult",
+    ),
+    Dataset(
+        "medcost",
+        "medical expenses in a hospice survey",
+        _line(9_415, 1_032, 4.1),
+        _at(LATER, "1D/MEDCOST.n4096"),
+        "b6e56cfa58a1ec45aeb0262a1e1563d69ef48d394e4f97ece27a37a3f2f5d31b",
+        "Medical Cost",
+    ),
+    Dataset(
+        "searchlogs",
+        "searches for one word over time",
+        _line(335_889, 2_006, 3.4),
+        _at(EARLIER, "1D/SEARCHLOGS.n4096"),
+        "83d1ea6f0a918264e14e0b60903b934034f19acef3f60fdccea501b12570a661",
+        "Search Logs",
+    ),
+    Dataset(
+        "income",
+        "personal income in a survey",
+        _line(20_787_122, 2_254, 3.65),
+        _at(LATER, "1D/INCOME.n4096"),
+        "6a7817dd45eaba5cc6299f2e8071875a1b9290f7bcdf8d6d2da297acd7898db1",
+        "Income",
+    ),
+    Dataset(
+        "patent",
+        "citations of patents over time",
+        _line(27_948_226, 3_842, 4.1),
+        _at(EARLIER, "1D/PATENT.n4096"),
+        "8053a6c7661dc3d49e131cb8f2b6ad50424b092a0c24e5d5bb565ac975bbfe6a",
+        "Patents",
+    ),
+    Dataset(
+        "hepth",
+        "citations of articles on physics over time",
+        _line(347_414, 3_229, 0.28),
+        _at(LATER, "1D/HEPTH.n4096"),
+        "d794738f0d8484e527706c7829cb3a9fdfc86528cd86293522ecd754f4083545",
+        "HepPh",
+    ),
+)
+"""On a line of 4,096 cells, in the paper's order: from easy to hard."""
+
+MAPS = (
+    Dataset(
+        "twitter",
+        "places of short messages",
+        _map(193_563, 3_620, 2.3),
+        _at(EARLIER, "2D/twitter_256_256"),
+        "f1d71ccf45df6b8f958045225f952b2be7b01171e15ba8278ee3446176a85669",
+    ),
+    Dataset(
+        "gowalla",
+        "check-ins",
+        _map(6_442_863, 3_500, 3.7),
+        _at(EARLIER, "2D/checkin_256_256"),
+        "dec48bc1a7c973ad74da1942865dac9ed0e262397a2165552f141890a58c0b54",
+    ),
+    Dataset(
+        "beijing-cabs-start",
+        "starts of taxi trips",
+        _map(4_268_780, 10_565, 2.95),
+        _at(EARLIER, "2D/BeijingTaxiS_256_256"),
+        "fed11903b984f835b282b5498d6faad6d12e6f1119c60dd5dd8d68082452ea27",
+    ),
+    Dataset(
+        "sf-cabs-start",
+        "starts of taxi trips",
+        _map(464_040, 1_707, 4.0),
+        _at(LATER, "2D/cabspottingS_256_256"),
+        "1784e4f3cbe62821b91f8af446cf20ae94e4f7644f3f8e6c3135bb778e8a2132",
+    ),
+    Dataset(
+        "adult-2d",
+        "capital gain and loss in a census",
+        _map(32_561, 104, 3.1),
+        _at(EARLIER, "2D/Adult_2D_256_256"),
+        "067acbc6c840fceaf702d1b1c22204289c4ab99eb9b10391f2105dbc85bb8ec6",
+    ),
+)
+"""On maps of 256 × 256 cells."""
+
+ALL = {dataset.name: dataset for dataset in (*LINES, *MAPS)}
+
+
+def checksum(counts: IntArray) -> str:
+    """SHA-256 of counts, whatever the machine's byte order."""
+    return hashlib.sha256(np.ascontiguousarray(counts, "<i8").tobytes()).hexdigest()
+
+
+def fetched_folder() -> Path:
+    """Where ``dawa bench fetch`` puts what it fetches."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "dawa" / "datasets"
+
+
+def folder_for(named: str | None) -> Path | None:
+    """The folder to read from; None where there is none, and stand-ins are used.
+
+    Raises:
+        SourceError: If a folder is named that does not exist.
+    """
+    chosen = named or os.environ.get(VARIABLE)
+    if not chosen:
+        return fetched_folder() if fetched_folder().is_dir() else None
+    if not Path(chosen).is_dir():
+        raise SourceError(
+            f"There is no folder {chosen!r} with datasets.",
+            f"name a folder that holds 1d/adult.npy and so on, or neither --data nor {VARIABLE} for stand-ins.",
+        )
+    return Path(chosen).absolute()
+
+
+@cache
+def load(name: str, folder: Path | None) -> Loaded:
+    """A dataset out of a folder; or its stand-in if there is no folder.
+
+    Raises:
+        SourceError: If the folder does not have it, or its file is no such histogram.
+    """
+    dataset = ALL[name]
+    if folder is None:
+        return Loaded(name, frozen(generated(dataset.recipe)), "generated")
+    path = folder / dataset.path
+    if not path.is_file():
+        raise SourceError(
+            f"The folder of datasets has no {dataset.path}.",
+            "run `dawa bench fetch`, or leave --data and DAWA_DATA out to use generated stand-ins.",
+        )
+    counts = read(path, dataset)
+    return Loaded(name, frozen(counts), "real" if checksum(counts) == dataset.checksum else "other")
+
+
+def read(path: Path, dataset: Dataset) -> IntArray:
+    """Counts out of a ``.npy`` file.
+
+    Raises:
+        SourceError: If it is none, or has another shape, or holds what are no counts.
+    """
+    hint = f"it should hold {' × '.join(map(str, dataset.recipe.shape))} non-negative whole numbers."
+    try:
+        found = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        raise SourceError(f"{path.name} cannot be read as an array.", hint) from None
+    if not isinstance(found, np.ndarray) or found.dtype.kind not in "iuf":
+        raise SourceError(f"{path.name} holds no numbers.", hint)
+    if found.size != math.prod(dataset.recipe.shape):
+        raise SourceError(f"{path.name} has another shape.", hint)
+    if not (np.isfinite(found) & (found >= 0) & (found == np.floor(found)) & (found < 2**45)).all():
+        raise SourceError(f"{path.name} holds what are no counts.", hint)
+    return found.reshape(dataset.recipe.shape).astype(np.int64)

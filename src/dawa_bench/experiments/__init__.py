@@ -1,0 +1,1 @@
+"""One module per experiment; ``dawa_bench.registry`` names them."""

@@ -1,0 +1,116 @@
+"""``dawa query``: the same answers as the library's, in three forms."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+import dawa as library
+from helpers.commands import dawa, refused
+
+PEOPLE = {"age": np.arange(2000) % 100, "lon": np.arange(2000) % 10, "lat": np.arange(2000) % 9}
+
+
+@pytest.fixture(scope="module")
+def ages(tmp_path_factory):
+    release = library.release(PEOPLE, library.Axis("age", -10, 110), epsilon=1)
+    folder = tmp_path_factory.mktemp("ages")
+    release.save(folder / "release.json")
+    return folder, release
+
+
+def test_a_table(ages):
+    folder, release = ages
+    shown = dawa("query", folder, "18:65", "-10..0")
+    assert shown.code == 0
+    assert not shown.err
+    assert f"{release.answer(18, 65).value:,.0f}" in shown.out
+    assert "-10 to 0" in shown.out
+    assert "95% confidence" in shown.out
+
+
+def test_json_and_csv_have_all_digits(ages):
+    folder, release = ages
+    expected = release.answer(18, 65, 0.99)
+    (answer,) = dawa("query", folder / "release.json", "18:65", "--confidence", "0.99", "--json").json["answers"]
+    assert answer == {"labels": {}, "range": {"age": ["18", "65"]}, **vars(expected)}
+    (row,) = csv.DictReader(io.StringIO(dawa("query", folder, "18:65", "--confidence", 0.99, "--csv").out))
+    assert {name: float(row[name]) for name in vars(expected)} == vars(expected)
+
+
+def test_a_range_may_begin_with_a_minus(ages):
+    folder, release = ages
+    (answer,) = dawa("query", folder, "-10:-1", "--json").json["answers"]
+    assert answer["value"] == release.answer(-10, -1).value
+
+
+def test_a_file_of_ranges(ages, tmp_path):
+    folder, release = ages
+    (tmp_path / "ranges.csv").write_text("who,from,to\nchildren,0,18\n", encoding="utf-8")
+    found = dawa("query", folder, "18:65", "--queries", tmp_path / "ranges.csv", "--json").json["answers"]
+    assert [answer["value"] for answer in found] == [release.answer(18, 65).value, release.answer(0, 18).value]
+    assert found[1]["labels"] == {"who": "children"}
+    assert "children" in dawa("query", folder, "--queries", tmp_path / "ranges.csv").out
+
+
+def test_labels_in_csv_when_some_ranges_have_none(ages, tmp_path):
+    (tmp_path / "ranges.csv").write_text("who,from,to\nchildren,0,18\n", encoding="utf-8")
+    out = dawa("query", ages[0], "18:65", "--queries", tmp_path / "ranges.csv", "--csv").out
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["who"], row["from"]) for row in rows] == [("", "18"), ("children", "0")]
+
+
+def test_a_map(tmp_path):
+    axes = library.Axis("lon", 0, 10), library.Axis("lat", 0, 9)
+    release = library.release(PEOPLE, axes, epsilon=1)
+    release.save(tmp_path / "release.json")
+    (answer,) = dawa("query", tmp_path, "2:5,1:4", "--json").json["answers"]
+    assert answer["range"] == {"lon": ["2", "5"], "lat": ["1", "4"]}
+    assert answer["value"] == release.answer((2, 1), (5, 4)).value
+    assert "2 to 5" in dawa("query", tmp_path, "2:5,1:4").out
+    refused(dawa("query", tmp_path, "2:5"), "1 range, but there are 2 axes", "lon, lat")
+
+
+def test_dates_and_categories(tmp_path):
+    when = library.Axis.dates("when", "2013-01-01", "2013-01-03", step="1 hour")
+    library.release({"when": np.array(["2013-01-01T08:30"], "M8[us]")}, when, epsilon=1).save(tmp_path / "when.json")
+    (answer,) = dawa(
+        "query", tmp_path / "when.json", "2013-01-01 08:00..2013-01-01 09:00", "--json", "--confidence", 1 - 1e-8
+    ).json["answers"]
+    assert answer["low"] <= 1 <= answer["high"]
+    grade = library.Axis.ordered("grade", ["A", "B", "C"])
+    library.release({"grade": ["A", "C"]}, grade, epsilon=1).save(tmp_path / "grade.json")
+    assert dawa("query", tmp_path / "grade.json", "A:B").code == 0
+    refused(dawa("query", tmp_path / "grade.json", "A:D"), "'D' is no value", "A, B, C")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ([], ["No range was asked for", "such as"]),
+        (["0:500"], ["The range '0:500' cannot be answered", "500 lies outside", "between -10 and 110"]),
+        (["65:18"], ["empty", "lower end first"]),
+        (["18"], ["'18' is no range", "20000:60000"]),
+        (["--jsn"], ["'--jsn' is no range"]),
+        (["0:ten"], ["'ten' is no finite number"]),
+        (["0:10", "--confidence", "1"], ["cannot be promised", "0.95"]),
+        (["--queries", "none.csv"], ["There is no file none.csv"]),
+    ],
+)
+def test_wrong_steps_lead_on(ages, arguments, parts):
+    refused(dawa("query", ages[0], *arguments), *parts)
+
+
+def test_releases_that_are_none(tmp_path):
+    refused(dawa("query", tmp_path, "1:2"), "no release.json", "dawa release wrote")
+    refused(dawa("query", tmp_path / "none", "1:2"), "There is no file")
+    (tmp_path / "release.json").write_text("[]", encoding="utf-8")
+    refused(dawa("query", tmp_path, "1:2"), "no dawa release")
+    error = dawa("query", tmp_path, "1:2", "--json")
+    assert error.code == 1
+    assert error.json["error"]["kind"] == "ReleaseError"
+
+
+def test_a_form_is_chosen_once(ages):
+    assert dawa("query", ages[0], "1:2", "--json", "--csv").code == 2

@@ -1,0 +1,114 @@
+"""Results are kept line by line, and survive what stops a process."""
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+import dawa
+from dawa_bench import store
+from dawa_bench.tasks import Measured, Record, Task
+
+FLOATS = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+TEXTS = st.text(st.characters(exclude_categories=["C"]), max_size=12)
+
+
+def task(trial=0, **changes):
+    return Task(**{"experiment": "e", "dataset": "d", "data": "real", "mechanism": "dawa", "trial": trial, **changes})
+
+
+def write(folder, *records):
+    descriptor = store.opened(folder)
+    for record in records:
+        store.append(descriptor, record)
+    os.close(descriptor)
+
+
+@given(mechanism=TEXTS, setting=TEXTS, error=FLOATS, buckets=st.none() | st.integers(0, 10**9))
+def test_what_is_written_is_read(tmp_path_factory, mechanism, setting, error, buckets):
+    folder = tmp_path_factory.mktemp("bench")
+    record = Record(task(mechanism=mechanism, setting=setting), Measured(error=error, buckets=buckets))
+    write(folder, record)
+    assert store.records(folder) == [record]
+
+
+def test_records_come_in_the_order_of_their_keys(tmp_path):
+    kept = [Record(task(trial), Measured(error=float(trial))) for trial in range(5)]
+    write(tmp_path, *kept[::-1])
+    assert store.records(tmp_path) == kept
+
+
+def test_of_two_results_of_a_task_the_first_counts(tmp_path):
+    write(tmp_path, Record(task(), Measured(error=1.0)), Record(task(), Measured(error=2.0)))
+    assert [record.measured.error for record in store.records(tmp_path)] == [1.0]
+
+
+@pytest.mark.parametrize("cut", range(1, 30, 4))
+def test_a_line_that_was_cut_is_dropped(tmp_path, cut):
+    first, second, third = (Record(task(trial), Measured(error=0.5 * trial)) for trial in range(3))
+    write(tmp_path, first, second)
+    path = tmp_path / store.LINES
+    path.write_bytes(path.read_bytes()[:-cut])
+    assert store.records(tmp_path) == [first]
+    write(tmp_path, third)
+    assert store.records(tmp_path) == [first, third]
+
+
+def test_a_heading_that_was_cut_is_written_again(tmp_path):
+    (tmp_path / store.LINES).write_text("experi")
+    write(tmp_path, Record(task(), Measured(error=1.0)))
+    assert len(store.records(tmp_path)) == 1
+
+
+def test_no_folder_has_no_records(tmp_path):
+    assert store.records(tmp_path / "none") == []
+    assert store.noted(tmp_path / "none") == {}
+
+
+@pytest.mark.parametrize(("contents", "says"), [("a,b\n1,2\n", "other columns"), (None, "damaged")])
+def test_what_is_no_file_of_records_is_refused(tmp_path, contents, says):
+    write(tmp_path, Record(task(), Measured(error=1.0)))
+    path = tmp_path / store.LINES
+    path.write_text(contents or path.read_text().replace("1.0", "one"))
+    with pytest.raises(dawa.errors.FolderError, match=says):
+        store.records(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(dawa.errors.FolderError, match="cannot be written"):
+        store.opened(tmp_path / "file" / "folder")
+
+
+def test_parquet_holds_the_same(tmp_path):
+    kept = [Record(task(trial), Measured(error=trial / 3, buckets=trial or None)) for trial in range(3)]
+    store.finish(tmp_path, kept)
+    rows = parquet.read_table(tmp_path / store.TABLE).to_pylist()
+    assert [row["error"] for row in rows] == [0, 1 / 3, 2 / 3]
+    assert [row["buckets"] for row in rows] == [None, 1, 2]
+    assert {row["mechanism"] for row in rows} == {"dawa"}
+
+
+def test_machine_and_versions_are_noted(tmp_path):
+    store.note(tmp_path, {"size": "quick"})
+    found = store.noted(tmp_path)
+    assert found["size"] == "quick"
+    assert found["versions"]["dawa"] == dawa.__version__
+    assert found["machine"]["cores"] >= 1
+
+
+def test_a_seed_follows_from_every_field():
+    base = task()
+    others = [
+        task(trial=1),
+        task(epsilon="0.1"),
+        task(workload="u"),
+        task(setting="s"),
+        task(dataset="x"),
+        task(data="y"),
+    ]
+    assert len({one.seed for one in (base, *others)}) == 7
+    assert task().seed == base.seed
+    assert all(0 <= one.seed < 2**63 for one in others)

@@ -1,0 +1,137 @@
+"""The registry: every mechanism by name, and options that arrive where they should."""
+
+import json
+from dataclasses import fields
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dawa
+from dawa import mechanisms
+from dawa.errors import BudgetError, OptionError
+from dawa.partition import NoisyCost, Walk, given
+
+CELLS = [0, 0, 40, 42, 39, 41, 0, 7] * 4
+
+
+def test_the_names_are_those_of_the_contract():
+    assert mechanisms.names()[:8] == (
+        "dawa",
+        "dawa-2014",
+        "dawa-2014-all",
+        "greedy-h",
+        "partition-laplace",
+        "partition-uniform",
+        "partition-geometric",
+        "identity",
+    )
+
+
+@pytest.mark.parametrize("name", mechanisms.names())
+def test_each_describes_itself_and_its_options(name):
+    text = mechanisms.describe(name)
+    assert text.startswith(f"{name}: ")
+    settings = mechanisms.configured(name, {})
+    for option in fields(settings):
+        assert f"{option.name} = {getattr(settings, option.name)!r}" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "partition", "weighting"),
+    [
+        ("dawa-2014", "noisy-cost", "greedy"),
+        ("dawa-2014-all", NoisyCost(lengths="all"), "greedy"),
+        ("greedy-h", "none", "greedy"),
+        ("partition-laplace", "walk", "leaves-only"),
+        ("partition-uniform", "walk", "uniform"),
+        ("partition-geometric", "walk", "geometric"),
+        ("identity", "none", "leaves-only"),
+    ],
+)
+def test_each_is_put_together_as_it_says(name, partition, weighting):
+    settings = mechanisms.configured(name, {})
+    assert settings.partition == partition
+    est = dawa.estimate(CELLS, epsilon=1, mechanism=name, seed=0)
+    assert (est.strategy.weighting, est.strategy.branching) == (weighting, 2)
+    np.testing.assert_array_equal(est.totals, est.unbiased)
+    share = {"walk": Fraction(17, 100), "none": Fraction(0)}.get(partition, Fraction(1, 4))
+    assert est.split == {"partition": share, "measure": 1 - share}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"partition": "noisy-cost"},
+        {"partition": Walk(many=np.int64(3))},
+        {"partition": NoisyCost(share=0.5, noise="exponential")},
+        {"partition": [0, 10, 32]},
+        {"partition": np.array([0, 10, 32])},
+        {"partition": given([0, 10, 32], 32)},
+        {"partition": None},
+        {"branching": np.int64(4), "strategy": "uniform"},
+        {"merge": np.False_},
+        {"postprocess": "rounded", "effort": "fast"},
+    ],
+    ids=str,
+)
+def test_options_arrive_and_are_recorded_in_plain_values(options):
+    est = dawa.estimate(CELLS, epsilon=1, seed=0, **options)
+    assert json.loads(json.dumps(est.options)) == est.options
+    assert set(est.options) == {"partition", "strategy", "effort", "branching", "merge", "postprocess"}
+    for option, value in options.items():
+        if option != "partition":
+            assert est.options[option] == value
+
+
+def test_a_public_partition_is_used_and_named():
+    for bounds in ([0, 10, 32], given([0, 10, 32], 32)):
+        est = dawa.estimate(CELLS, epsilon=1, seed=0, partition=bounds)
+        assert est.partition.tolist() == [0, 10, 32]
+        assert est.split == {"partition": 0, "measure": 1}
+        assert est.options["partition"] == {"method": "given", "buckets": 2}
+
+
+def test_the_split_is_that_of_the_records_that_spent_most_on_the_partition():
+    walk = Walk(many=2, block=4, dense=2)
+    cells = [0, 900] * 8 + [5] * 48
+    est = dawa.estimate(cells, epsilon=2, seed=1, partition=walk)
+    assert est.buckets.spared.any()
+    assert not est.buckets.spared.all()
+    assert est.split == {"partition": Fraction(34, 100), "measure": Fraction(166, 100)}
+    assert est.buckets.spent_least == Fraction(14, 100)
+
+
+def test_what_a_ready_partition_has_spent_counts():
+    ready = dawa.partition.Buckets(np.array([0, 10, 32]), Fraction(1, 2), Fraction(1, 2))
+    assert dawa.estimate(CELLS, epsilon=2, seed=0, partition=ready).split == {
+        "partition": Fraction(1, 2),
+        "measure": Fraction(3, 2),
+    }
+    with pytest.raises(BudgetError, match="Hint:"):
+        dawa.estimate(CELLS, epsilon="1/2", seed=0, partition=ready)
+
+
+@pytest.mark.parametrize("name", ["laplace", "", None, 3, ["dawa"]])
+def test_unknown_mechanisms_are_refused(name):
+    for call in (mechanisms.describe, lambda wrong: mechanisms.configured(wrong, {})):
+        with pytest.raises(OptionError, match="Hint:"):
+            call(name)
+
+
+@pytest.mark.parametrize("option", ["name", "epsilon1", "Buckets"])
+def test_unknown_options_are_refused(option):
+    with pytest.raises(OptionError, match=r"Hint: its options are partition"):
+        mechanisms.configured("dawa", {option: 1})
+
+
+@pytest.mark.parametrize("cells", [[5], [0] * 6, [3, 90, 91, 0, 7]])
+@pytest.mark.parametrize(("name", "atol", "seed"), [("php", 1, 0), ("structure-first", 0.5, 0), ("privtree", None, 3)])
+def test_partitions_of_the_rivals_run_from_counts_to_estimate(name, atol, seed, cells):
+    """With next to no noise: cell by cell, or in all where the tree may leave several cells together."""
+    est = dawa.estimate(cells, epsilon=10**4, mechanism=name, seed=seed)
+    assert est.split["partition"] + est.split["measure"] == 10**4
+    if atol is None:
+        assert est.cells.sum() == pytest.approx(sum(cells), abs=0.5)
+    else:
+        np.testing.assert_allclose(est.cells, cells, atol=atol)

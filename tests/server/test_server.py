@@ -1,0 +1,503 @@
+"""The server says what the releases say, to everyone alike, and refuses the rest in a sentence."""
+
+import asyncio
+import builtins
+import json
+import resource
+import signal
+import subprocess
+import sys
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+import dawa
+from dawa import limits
+from dawa.axis import written
+from dawa.errors import OptionError, ReleaseError
+from dawa.publish import page as report
+from dawa.server import app, running, shelf, throttle
+from helpers.asgi import Client
+from helpers.commands import dawa as command
+from helpers.commands import refused
+
+RNG = np.random.default_rng(6)
+PEOPLE = {
+    "age": np.clip(RNG.normal(40, 20, 5000), 0, 99).astype(int),
+    "lon": RNG.integers(0, 40, 5000),
+    "lat": RNG.integers(0, 30, 5000),
+    "when": (np.datetime64("2013-01-01") + RNG.integers(0, 31 * 24, 5000).astype("m8[h]")).astype("M8[us]"),
+    "grade": RNG.choice(["A", "B", "C"], 5000),
+    "moment": [datetime(2013, 1, 1, 12, tzinfo=UTC) + timedelta(hours=hour) for hour in range(700)] * 7 + [None] * 100,
+    "x": RNG.integers(0, 5, 5000),
+}
+AXES = {
+    "ages": dawa.Axis("age", 0, 100),
+    "map": (dawa.Axis("lon", 0, 40), dawa.Axis("lat", 0, 30)),
+    "when": dawa.Axis.dates("when", "2013-01-01", "2013-02-01", step="1 hour"),
+    "zoned": dawa.Axis.dates("moment", "2013-01-01", "2013-02-01", step="1 day", zone="Europe/Berlin"),
+    "grades": dawa.Axis.ordered("grade", ["A", "B", "C"]),
+    "edges": dawa.Axis.edges("age", [0, 0.5, 20, 50, 100]),
+    "hundreds": dawa.Axis("age", 0, 100, 50),
+    "quarters": dawa.Axis("age", 0, 100, "0.25"),
+    "hostile": dawa.Axis("x", 0, 5),
+}
+
+
+@pytest.fixture(scope="module")
+def releases():
+    made = {name: dawa.release(PEOPLE, axes, epsilon=1) for name, axes in AXES.items()}
+    # No table has such a column, but a file can say anything.
+    return made | {"hostile": replace(made["hostile"], axes=(dawa.Axis("</script>\ud800", 0, 5),))}
+
+
+@pytest.fixture(scope="module")
+def folder(releases, tmp_path_factory):
+    """Some releases in folders, some as files, one damaged."""
+    place = tmp_path_factory.mktemp("out")
+    for name, release in releases.items():
+        if name in {"ages", "map"}:
+            (place / name).mkdir()
+            release.save(place / name / "release.json")
+        else:
+            release.save(place / f"{name}.json")
+    (place / "damaged.json").write_text('{"format": "dawa-release", "version": 1}', encoding="utf-8")
+    (place / "notes.txt").write_text("nothing", encoding="utf-8")
+    (place / "empty").mkdir()
+    return place
+
+
+@pytest.fixture(scope="module")
+def client(folder):
+    return Client(app(folder, rate=1e9))
+
+
+def told(response, status=422):
+    """The problem and the hint of a refusal."""
+    assert response.status_code == status, response.text
+    found = response.json()
+    assert set(found) == {"problem", "hint"}
+    return f"{found['problem']} {found['hint']}"
+
+
+def test_everything_in_a_folder_is_served(client, releases):
+    found = client.get("/releases").json()["releases"]
+    assert [one["name"] for one in found] == sorted(releases)
+    assert {one["name"]: one["columns"] for one in found} == {
+        name: [axis.column for axis in release.axes] for name, release in releases.items()
+    }
+    assert client.get("/health").json() == {"status": "ok", "releases": len(releases)}
+
+
+@pytest.mark.parametrize("name", AXES)
+def test_a_release_is_described(client, releases, name):
+    found, release = client.get(f"/releases/{name}").json(), releases[name]
+    assert found["statement"] == str(release.privacy)
+    assert (found["epsilon"], found["epsilon_exact"], found["id"]) == (1.0, "1", release.id)
+    assert [axis["cells"] for axis in found["axes"]] == list(release.estimate.shape)
+    assert [axis["description"] for axis in found["axes"]] == [axis.describe() for axis in release.axes]
+
+
+def test_the_bounds_can_be_asked(client, releases):
+    for name in releases:
+        axes = client.get(f"/releases/{name}").json()["axes"]
+        ends = {"lo": [axis["start"] for axis in axes], "hi": [axis["stop"] for axis in axes]}
+        assert client.get(f"/releases/{name}/answer", params=ends).status_code == 200
+
+
+def test_answers_are_those_of_the_release(client, releases):
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        lo, hi = sorted(rng.choice(101, 2, replace=False).tolist())
+        found = client.get("/releases/ages/answer", params={"lo": lo, "hi": hi, "confidence": 0.9}).json()
+        assert found == {"lo": [str(lo)], "hi": [str(hi)], **asdict(releases["ages"].answer(lo, hi, 0.9))}
+
+
+def test_answers_of_a_map(client, releases):
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        lo, hi = np.sort(np.stack([rng.choice(31, 2, replace=False) for _ in range(2)]), axis=1).T.tolist()
+        found = client.get("/releases/map/answer", params={"lo": lo, "hi": hi}).json()
+        assert {name: found[name] for name in ("value", "noise_margin", "bias_bound", "low", "high", "confidence")} == (
+            asdict(releases["map"].answer(tuple(lo), tuple(hi)))
+        )
+
+
+def test_many_answers_at_once(client, releases):
+    lows, highs = list(range(100)), list(range(1, 101))
+    body = {"ranges": [{"lo": lo, "hi": str(hi)} for lo, hi in zip(lows, highs, strict=True)], "confidence": 0.99}
+    found = client.post("/releases/ages/answers", json=body).json()["answers"]
+    for one, expected in zip(found, releases["ages"].answers(lows, highs, 0.99), strict=True):
+        assert {**one, "lo": None, "hi": None} == {"lo": None, "hi": None, **asdict(expected)}
+    body = {"ranges": [{"lo": [1, 2.5], "hi": ["30", 4]}, {"lo": [0, 0], "hi": [40, 30]}]}
+    found = client.post("/releases/map/answers", json=body).json()["answers"]
+    expected = releases["map"].answers([(1, 2.5), (0, 0)], [(30, 4), (40, 30)])
+    assert [one["value"] for one in found] == [one.value for one in expected]
+
+
+def test_times_categories_and_edges(client, releases):
+    lo, hi = "2013-01-02 08:00", "2013-01-20T17:30"
+    for name in ("when", "zoned"):
+        found = client.get(f"/releases/{name}/answer", params={"lo": lo, "hi": hi}).json()
+        assert found["value"] == releases[name].answer(lo, hi).value
+    assert client.get("/releases/grades/answer?lo=A&hi=B").json()["value"] == releases["grades"].answer("A", "B").value
+    found = client.post("/releases/edges/answers", json={"ranges": [{"lo": 0.25, "hi": "1/2"}]}).json()["answers"][0]
+    assert found["value"] == releases["edges"].answer(0.25, "1/2").value
+
+
+@pytest.mark.parametrize("fraction", [0, 0.25, 0.5, 1])
+def test_quantiles(client, releases, fraction):
+    kinds = {"ages": int, "hundreds": int, "quarters": float, "edges": float, "grades": str, "when": str, "zoned": str}
+    for name, kind in kinds.items():
+        found = client.get(f"/releases/{name}/quantile", params={"fraction": fraction}).json()
+        expected, axis = releases[name].quantile(fraction), releases[name].axis
+        assert found == {"fraction": fraction, "value": written.plain(axis, expected)}
+        assert type(found["value"]) is kind
+        assert axis.kind == "dates" or found["value"] == expected
+        assert axis.border(found["value"]) == axis.border(expected), "it can be asked again"
+
+
+def test_buckets_page_by_page(client, releases):
+    release, rows = releases["ages"], []
+    while page := client.get("/releases/ages/buckets", params={"first": len(rows), "count": 7}).json()["buckets"]:
+        rows += page
+    assert [row["value"] for row in rows] == release.values().tolist()
+    assert [row["standard_deviation"] ** 2 for row in rows] == pytest.approx(release.variances())
+    assert [row["start"] for row in rows] + [100] == release.bounds.tolist()
+    assert client.get("/releases/ages/buckets").json()["total"] == len(rows)
+
+
+def test_the_file_itself(client, folder, releases, tmp_path):
+    response = client.get("/releases/map/file")
+    assert response.content == (folder / "map" / "release.json").read_bytes()
+    assert response.headers["content-disposition"] == 'attachment; filename="map.json"'
+    (tmp_path / "copy.json").write_bytes(response.content)
+    assert dawa.load(tmp_path / "copy.json").answer((1, 1), (9, 9)) == releases["map"].answer((1, 1), (9, 9))
+
+
+def test_the_page_for_people(client, releases):
+    for name in releases:
+        response = client.get(f"/releases/{name}/page")
+        assert response.headers["content-type"] == "text/html; charset=utf-8"
+        assert response.text.startswith("<!doctype html>")
+        assert "</script>\ud800" not in response.text
+    assert client.get("/releases/ages/page").text == report.html(releases["ages"])
+
+
+def test_nothing_is_read_again(releases, tmp_path):
+    releases["ages"].save(tmp_path / "release.json")
+    client = Client(app(tmp_path, rate=1e9))
+    (name,) = (one["name"] for one in client.get("/releases").json()["releases"])
+    before = client.get(f"/releases/{name}/file").content
+    releases["grades"].save(tmp_path / "release.json")
+    assert client.get(f"/releases/{name}/file").content == before
+    assert client.get(f"/releases/{name}/answer?lo=1&hi=9").json()["value"] == releases["ages"].answer(1, 9).value
+
+
+@pytest.mark.parametrize(
+    ("path", "parts"),
+    [
+        ("ages/answer?lo=0&hi=500", ["500 lies outside the axis 'age'", "ask between 0 and 100"]),
+        ("ages/answer?lo=65&hi=18", ["empty", "lower end first"]),
+        ("ages/answer?lo=ten&hi=18", ["'ten' is no finite number"]),
+        ("ages/answer?lo=1e999999999&hi=18", ["no finite number"]),
+        ("ages/answer?lo=1", ["lacks 'hi'"]),
+        ("ages/answer?lo=1&lo=2&hi=3&hi=4", ["two ends on each of age", "once for every axis"]),
+        ("map/answer?lo=1&hi=2", ["two ends on each of lon, lat"]),
+        ("ages/answer?lo=1&hi=2&confidence=1", ["'confidence' in the query", "less than 1"]),
+        ("ages/answer?lo=1&hi=2&confidence=0.9999999999", ["cannot be promised"]),
+        ("ages/answer?lo=1&hi=2&confidnce=0.9", ["no parameter 'confidnce'", "known are lo, hi, confidence"]),
+        ("ages/answer?lo=1&hi=2&confidence=0.9&confidence=0.8", ["'confidence' is given twice"]),
+        ("ages?verbose=1", ["no parameter 'verbose'"]),
+        ("grades/answer?lo=A&hi=D", ["'D' is no value", "A, B, C"]),
+        ("ages/quantile?fraction=2", ["'fraction' in the query", "less than or equal to 1"]),
+        ("map/quantile?fraction=0.5", ["along one axis", "has 2"]),
+        ("map/buckets", ["along one axis", "has 2"]),
+        ("ages/buckets?count=0", ["'count' in the query"]),
+    ],
+)
+def test_wrong_requests_lead_on(client, path, parts):
+    sentence = told(client.get(f"/releases/{path}"))
+    for part in parts:
+        assert part in sentence
+
+
+@pytest.mark.parametrize(
+    ("body", "part"),
+    [
+        ({"ranges": []}, "'ranges' in the body"),
+        ({"ranges": [{"lo": True, "hi": 2}]}, "'ranges.0.lo' in the body is not valid: it is no number or text"),
+        ({"ranges": [{"lo": 1, "hi": 2}, {"lo": 1}]}, "lacks 'ranges.1.hi'"),
+        ({"ranges": [{"lo": 1, "hi": 2, "hj": 3}]}, "'ranges.0.hj' in the body"),
+        ({"ranges": [{"lo": 1, "hi": 2}, {"lo": 3, "hi": 3}]}, "Range 2 cannot be answered"),
+        ({"ranges": [{"lo": 1, "hi": 2}], "confidence": "0.9"}, "'confidence' in the body"),
+        ({"ranges": [{"lo": 1, "hi": 2}] * (limits.MOST_RANGES_ASKED + 1)}, "at most 1000"),
+        ({"ranges": [{"lo": "1" * 2000, "hi": 2}]}, "not valid"),
+        ([], "not the JSON that is expected"),
+    ],
+)
+def test_wrong_bodies_lead_on(client, body, part):
+    assert part in told(client.post("/releases/ages/answers", json=body))
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"ranges": [{"lo": NaN, "hi": 1e999}]}', b"\xff", b"[" * 100_000])
+def test_broken_bodies(client, content):
+    headers = {"Content-Type": "application/json"}
+    assert client.post("/releases/ages/answers", content=content, headers=headers).status_code in {400, 422}
+
+
+def test_paths_and_methods_that_are_none(client):
+    assert "names in /releases" in told(client.get("/releases/none"), 404)
+    told(client.get("/releases/..%2fages"), 404)
+    assert "nothing at this path" in told(client.get("/release"), 404)
+    response = client.request("DELETE", "/releases/ages")
+    assert "does not take that method" in told(response, 405)
+    assert response.headers["allow"] == "GET"
+
+
+def test_hostile_names_are_text(client):
+    found = client.get("/releases/hostile")
+    assert found.json()["axes"][0]["column"] == "</script>\ud800"
+    assert found.headers["content-type"] == "application/json"
+    assert "two ends on each of" in told(client.get("/releases/hostile/answer?lo=1&lo=1&hi=1"))
+
+
+def test_a_defect_is_a_sentence(folder, monkeypatch):
+    def broken(*_arguments):
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr("dawa.server.asking.quantile", broken)
+    sentence = told(Client(app(folder)).get("/releases/ages/quantile?fraction=0.5"), 500)
+    assert "RuntimeError" in sentence
+    assert "secret" not in sentence
+
+
+def test_a_large_body_is_refused_before_it_is_read(client):
+    content = b"x" * (limits.MOST_BODY_BYTES + 1)
+    assert "larger than" in told(client.post("/releases/ages/answers", content=content), 413)
+
+    async def endless():
+        while True:
+            yield b"x" * 2**16
+
+    assert "larger than" in told(client.post("/releases/ages/answers", content=endless()), 413)
+
+
+def test_a_body_that_does_not_come(monkeypatch):
+    monkeypatch.setattr(throttle, "BODY_SECONDS", 0.01)
+
+    async def ask():
+        sent, messages = [], [{"type": "http.request", "body": b"{", "more_body": True}]
+
+        async def receive():
+            return messages.pop() if messages else await asyncio.Event().wait()
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {"type": "http", "headers": [(b"host", b"localhost")], "client": ("127.0.0.1", 1)}
+        await throttle.Limited(None, throttle.Throttle(1))(scope, receive, send)
+        return sent[0]["status"]
+
+    assert asyncio.run(ask()) == 408
+
+
+def test_maps_too_large_for_a_request(tmp_path):
+    """A rectangle costs as much as it has cells along its sides, so one over millions is refused."""
+    axes = dawa.Axis("lon", 0, 2**22), dawa.Axis("lat", 0, 2**22)
+    release = dawa.release({"lon": [1, 2, 3], "lat": [4, 5, 6]}, axes, epsilon=1, effort="fast")
+    release.save(tmp_path / "wide.json")
+    client = Client(app(tmp_path))
+    assert "too many cells" in told(client.get("/releases/wide/answer?lo=0&lo=0&hi=4194304&hi=4194304"))
+    assert client.get("/releases/wide/answer?lo=0&lo=0&hi=64&hi=64").status_code == 200
+
+
+def test_a_client_that_asks_too_often_waits(folder):
+    application = app(folder, rate=0.001)
+    eager, other = Client(application), Client(application, host="127.0.0.2")
+    assert eager.get("/health").status_code == 200
+    response = eager.get("/health")
+    assert "too many requests" in told(response, 429)
+    assert 900 <= int(response.headers["retry-after"]) <= 1000
+    assert other.get("/health").status_code == 200, "others do not wait"
+
+
+def test_tokens_come_back():
+    now = [0.0]
+    buckets = throttle.Throttle(rate=2, clock=lambda: now[0])
+    waits = [buckets.wait("a") for _ in range(10)]
+    assert waits == [0.0] * 8 + [0.5, 0.5]
+    now[0] = 0.5
+    assert buckets.wait("a") == 0
+    assert buckets.wait("a") == 0.5
+    now[0] = 1e6
+    assert [buckets.wait("a") for _ in range(9)] == [0.0] * 8 + [0.5], "no more than a burst is saved up"
+
+
+def test_few_clients_are_remembered(monkeypatch):
+    monkeypatch.setattr(throttle, "MOST_CLIENTS", 3)
+    buckets = throttle.Throttle(rate=1, clock=lambda: 0.0)
+    for number in range(100):
+        buckets.wait(str(number))
+    assert len(buckets._levels) == 3
+
+
+def test_a_subscriber_is_one_client():
+    def of(host):
+        return throttle.client({"client": (host, 1)})
+
+    assert of("2001:db8::1") == of("2001:db8::ffff") != of("2001:db8:0:1::1")
+    assert of("10.0.0.1") != of("10.0.0.2")
+    assert of("testclient") == "testclient"
+    assert throttle.client({"client": None}) == "unknown"
+
+
+@pytest.mark.parametrize("rate", [0, -1, float("nan"), float("inf"), "5", True])
+def test_rates_that_are_none(folder, rate):
+    with pytest.raises(OptionError, match="is no rate"):
+        app(folder, rate=rate)
+
+
+def test_other_sites_cannot_borrow_a_readers_browser(folder):
+    """A page elsewhere may point its own name at this machine; the name gives it away."""
+    client = Client(app(folder, hosts=("127.0.0.1", "::1")))
+    assert client.get("/health", headers={"Host": "127.0.0.1:8000"}).status_code == 200
+    assert client.get("/health", headers={"Host": "[::1]:8000"}).status_code == 200
+    assert "not known by that name" in told(client.get("/health", headers={"Host": "elsewhere.example"}), 400)
+
+
+def test_damaged_files_are_named_and_skipped(folder):
+    read = shelf.filled([folder])
+    (sentence,) = read.skipped
+    assert "damaged.json is not served. This release is damaged" in sentence
+
+
+def test_names(tmp_path, releases):
+    for name in ("a b", "a-b", "ümlaut"):
+        (tmp_path / name).mkdir()
+        releases["grades"].save(tmp_path / name / "release.json")
+    releases["grades"].save(tmp_path / "a b.json")
+    assert list(shelf.filled([tmp_path]).releases) == ["a-b", "a-b-2", "a-b-3", "mlaut"]
+    assert list(shelf.filled([tmp_path / "a-b", tmp_path / "a b.json", tmp_path / "a-b"]).releases) == ["a-b", "a-b-2"]
+
+
+def test_nothing_to_serve(tmp_path):
+    for places in ([tmp_path], [tmp_path / "none"], [], [tmp_path / "\0"]):
+        with pytest.raises(ReleaseError):
+            shelf.filled(places)
+    (tmp_path / "bad.json").write_text("{", encoding="utf-8")
+    with pytest.raises(ReleaseError, match="is no JSON file"):
+        shelf.filled([tmp_path])
+
+
+def test_the_extra_is_asked_for(folder, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *arguments, **options):
+        if name == "uvicorn":
+            raise ModuleNotFoundError(name=name)
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    refused(command("serve", folder), "not installed", "pip install 'dawa[serve]'")
+    with pytest.raises(OptionError, match="not installed"):
+        app(folder)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--port", "70000"], ["no port 70000"]),
+        (["--host", "192.0.2.1"], ["Nothing can listen on 192.0.2.1"]),
+        (["--host", "no such name"], ["no address"]),
+        (["--workers", "0"], ["0 workers"]),
+        (["--rate", "0"], ["no rate"]),
+    ],
+)
+def test_commands_that_cannot_serve(releases, tmp_path, arguments, parts):
+    releases["ages"].save(tmp_path / "release.json")
+    refused(command("serve", tmp_path, *arguments), *parts)
+
+
+def test_a_port_that_is_taken(releases, tmp_path):
+    releases["ages"].save(tmp_path / "release.json")
+    with running.bound("127.0.0.1", 0) as listening:
+        refused(command("serve", tmp_path, "--port", listening.getsockname()[1]), "Address already in use", "--port")
+
+
+def test_an_open_address_says_what_that_means(releases, tmp_path, monkeypatch):
+    releases["ages"].save(tmp_path / "release.json")
+    monkeypatch.setattr(running, "serve", lambda *_arguments, **_options: None)
+    ran = command("serve", tmp_path, "--host", "0.0.0.0", "--port", 0)  # noqa: S104  that is the point
+    assert "nobody is asked who they are" in ran.err
+    assert not command("serve", tmp_path, "--port", 0).err
+
+
+class Served:
+    """A real server process."""
+
+    def __init__(self, *arguments):
+        code = "from dawa.cli import main; main()"
+        self.process = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-c", code, "serve", *map(str, arguments), "--port", "0"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self):
+        line = self.process.stdout.readline()
+        assert line, self.process.stderr.read()
+        self.port = int(line.split("/releases")[0].rsplit(":", 1)[1])
+        return self
+
+    def __exit__(self, *_error):
+        self.process.send_signal(signal.SIGINT)
+        _, self.err = self.process.communicate()
+
+
+async def asked(port, path, ready=None):
+    """One client: connects, waits until all have, and asks."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    if ready is not None:
+        await ready.wait()
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+    await writer.drain()
+    head, body = (await reader.read()).split(b"\r\n\r\n", 1)
+    writer.close()
+    await writer.wait_closed()
+    return int(head.split()[1]), json.loads(body)
+
+
+def test_a_thousand_clients_at_once(folder, releases):
+    clients, release = 1000, releases["ages"]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 < soft < 4096:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard if 0 < hard < 4096 else 4096, hard))
+    rng = np.random.default_rng(3)
+    pairs = [sorted(rng.choice(101, 2, replace=False).tolist()) for _ in range(clients)]
+
+    async def all_at_once(port):
+        ready = asyncio.Barrier(clients)
+        paths = [f"/releases/ages/answer?lo={lo}&hi={hi}" for lo, hi in pairs]
+        return await asyncio.gather(*(asked(port, path, ready) for path in paths))
+
+    with Served(folder, "--rate", "1e6") as server:
+        found = asyncio.run(all_at_once(server.port))
+    expected = release.answers(*zip(*pairs, strict=True))
+    assert {status for status, _ in found} == {200}
+    for (_, answer), one in zip(found, expected, strict=True):
+        assert {name: answer[name] for name in asdict(one)} == asdict(one)
+    assert "damaged.json is not served" in server.err
+    assert "Traceback" not in server.err
+
+
+def test_several_workers(folder, releases):
+    with Served(folder, "--workers", "2") as server:
+        status, found = asyncio.run(asked(server.port, "/releases/ages/answer?lo=18&hi=65"))
+    assert status == 200
+    assert found["value"] == releases["ages"].answer(18, 65).value
+    assert server.process.returncode == 0
+    assert "Traceback" not in server.err

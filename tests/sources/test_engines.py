@@ -1,0 +1,64 @@
+"""One nasty table gives the same counts through DuckDB, PostgreSQL and Spark, and by hand."""
+
+import psycopg
+import pyarrow as pa
+import pytest
+from ibis.expr.datatypes import dtype
+from psycopg import sql
+
+from dawa import Axis, sources
+from helpers.binning import expected, found
+from helpers.nasty import HOSTILE, KINDS, LINES, PAIRS, ROWS, columns
+
+ALL = [*((axis,) for axis in LINES), *PAIRS]
+
+
+def named(axes):
+    return " × ".join(f"{axis.kind} {axis.column[:6]!r}" for axis in axes)
+
+
+@pytest.fixture(scope="session")
+def duckdb_table():
+    """The table as Arrow has it, which DuckDB reads."""
+    kinds = {name: dtype(kind).to_pyarrow() for name, (kind, _, _) in KINDS.items()}
+    return pa.table({name: pa.array(values, kinds[name]) for name, values in ROWS.items()})
+
+
+@pytest.fixture(scope="session")
+def postgres_table(postgres):
+    """The table on a server whose clocks are elsewhere."""
+    names = [sql.Identifier(name) for name in ROWS]
+    kinds = [sql.SQL(kind) for _, kind, _ in KINDS.values()]
+    fields = sql.SQL(", ").join(sql.SQL("{} {}").format(*both) for both in zip(names, kinds, strict=True))
+    with psycopg.connect(postgres) as connection:
+        connection.execute("create schema odd")
+        connection.execute("alter database postgres set timezone = 'America/New_York'")
+        table = sql.Identifier("odd", HOSTILE)
+        connection.execute(sql.SQL("create table {} ({})").format(table, fields))
+        with connection.cursor().copy(sql.SQL("copy {} from stdin").format(table)) as copy:
+            for row in zip(*ROWS.values(), strict=True):
+                copy.write_row([_plain(value) for value in row])
+    return sources.table(postgres, HOSTILE, "odd")
+
+
+def _plain(value):
+    return float(value) if type(value).__name__ == "float32" else value
+
+
+@pytest.mark.parametrize("axes", ALL, ids=named)
+def test_duckdb(duckdb_table, axes):
+    assert found(duckdb_table, *axes) == expected(axes, *columns(axes))
+
+
+@pytest.mark.parametrize("axes", ALL, ids=named)
+def test_postgres(postgres_table, axes):
+    assert found(postgres_table, *axes) == expected(axes, *columns(axes))
+
+
+@pytest.mark.parametrize("name", ["duckdb_table", "postgres_table"])
+def test_units(request, name):
+    """With all rows of a unit in one cell, chance has no say."""
+    table, axis = request.getfixturevalue(name), Axis("i8", -1000, 1000, 2000)
+    assert found(table, axis, unit="who", max_rows_per_unit=1) == {0: 4}
+    assert found(table, axis, unit="who", max_rows_per_unit=2) == {0: 6}
+    assert found(table, axis, unit="who", max_rows_per_unit=100) == {0: 10}
