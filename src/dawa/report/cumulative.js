@@ -1,7 +1,13 @@
 // The share of all records below each value, with quantiles.
 const cumulative = (() => {
   const MARGIN = { left: 58, right: 14, top: 14, bottom: 30 };
-  const QUANTILES = [["5%", 0.05], ["Lower quartile", 0.25], ["Median", 0.5], ["Upper quartile", 0.75], ["95%", 0.95]];
+  const QUANTILES = [
+    ["5%", 0.05],
+    ["Lower quartile", 0.25],
+    ["Median", 0.5],
+    ["Upper quartile", 0.75],
+    ["95%", 0.95],
+  ];
 
   /** Totals without negative numbers, by clipping sums from the top of a binary tree down, as dawa.infer does. */
   function nonnegative(totals) {
@@ -82,7 +88,13 @@ const cumulative = (() => {
       const area = plot();
       paint = drawing.colours();
       const context = drawing.cleared(base, host.clientWidth, host.clientHeight);
-      drawing.leftAxis(context, [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, text: `${100 * at}%` })), y, area, paint);
+      drawing.leftAxis(
+        context,
+        [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, text: `${100 * at}%` })),
+        y,
+        area,
+        paint,
+      );
       context.save();
       context.beginPath();
       context.rect(area.left, 0, area.width, host.clientHeight);
@@ -113,7 +125,10 @@ const cumulative = (() => {
       context.fillStyle = paint.pickSoft;
       context.fillRect(clip(lo), area.top, clip(hi) - clip(lo), area.height);
       context.textBaseline = "alphabetic";
-      [[lo, "right", -7], [hi, "left", 7]].forEach(([at, align, shift]) => {
+      [
+        [lo, "right", -7],
+        [hi, "left", 7],
+      ].forEach(([at, align, shift]) => {
         if (at < view.from || at > view.to) {
           return;
         }

@@ -87,10 +87,20 @@ const histogram = (() => {
       context.clip();
       context.fillStyle = paint.bar;
       context.globalAlpha = 0.22;
-      trace(context, y, (c) => c.height, () => 0);
+      trace(
+        context,
+        y,
+        (c) => c.height,
+        () => 0,
+      );
       context.globalAlpha = 0.75;
       context.fillStyle = paint.band;
-      trace(context, y, (c) => c.height + (c.margin || 0), (c) => Math.max(c.height - (c.margin || 0), 0));
+      trace(
+        context,
+        y,
+        (c) => c.height + (c.margin || 0),
+        (c) => Math.max(c.height - (c.margin || 0), 0),
+      );
       context.globalAlpha = 1;
       context.strokeStyle = paint.bar;
       context.lineWidth = 1.6;

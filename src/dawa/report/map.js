@@ -209,7 +209,8 @@ const map = (() => {
         drawOver();
       },
       reset: chart.reset,
-      zoomBy: (factor) => show(view.map((part, i) => drawing.zoomed(part, shape[i], factor, (part.from + part.to) / 2))),
+      zoomBy: (factor) =>
+        show(view.map((part, i) => drawing.zoomed(part, shape[i], factor, (part.from + part.to) / 2))),
       moveBy: (share) => show([drawing.moved(view[0], shape[0], share * (view[0].to - view[0].from)), view[1]]),
       log: () => log,
       setLog(value) {

@@ -3,7 +3,12 @@ const { by, element } = panel;
 const data = JSON.parse(by("data").textContent);
 const { release, shape, levels } = data;
 const everyAxis = release.axes.map((axis, i) => axes.of(axis, data.times[i]));
-const file = (release.axes.map((axis) => axis.column).join("-").replace(/[^\w-]+/g, "_") || "release").slice(0, 60);
+const file = (
+  release.axes
+    .map((axis) => axis.column)
+    .join("-")
+    .replace(/[^\w-]+/g, "_") || "release"
+).slice(0, 60);
 const SLOW = 24;
 
 let spans = everyAxis.map((axis) => {
@@ -236,7 +241,10 @@ function controls() {
 
 /** The number of all records, with its margin. */
 function everything() {
-  const all = answers.ask(everyAxis.map((axis) => ({ lo: 0, hi: axis.size, whole: true })), level);
+  const all = answers.ask(
+    everyAxis.map((axis) => ({ lo: 0, hi: axis.size, whole: true })),
+    level,
+  );
   const margin = all.noise === undefined ? "" : ` ± ${numbers.records(all.noise)}`;
   by("everything").textContent = numbers.records(all.value) + margin;
 }
