@@ -20,14 +20,15 @@ const cumulative = (() => {
     let kept = sums[sums.length - 1].map((sum) => Math.max(sum, 0));
     for (let at = sums.length - 2; at >= 0; at -= 1) {
       const [level, above, parents] = [sums[at], sums[at + 1], kept];
-      kept = new Float64Array(level.length);
+      const shares = new Float64Array(level.length);
       parents.forEach((parent, i) => {
         const alone = 2 * i + 1 === level.length;
-        kept[2 * i] = alone ? parent : Math.min(Math.max(level[2 * i] + (parent - above[i]) / 2, 0), parent);
+        shares[2 * i] = alone ? parent : Math.min(Math.max(level[2 * i] + (parent - above[i]) / 2, 0), parent);
         if (!alone) {
-          kept[2 * i + 1] = parent - kept[2 * i];
+          shares[2 * i + 1] = parent - shares[2 * i];
         }
       });
+      kept = shares;
     }
     return kept;
   }

@@ -227,7 +227,7 @@ const histogram = (() => {
       },
       point: (px) => [view.from + ((px - MARGIN.left) / plot().width) * (view.to - view.from)],
       edges: () => [[x(page.span().lo), x(page.span().hi)]],
-      inPlot: (px, py) => py < MARGIN.top + plot().height,
+      inPlot: (_, py) => py < MARGIN.top + plot().height,
       pan: (px) => show(drawing.moved(view, axis.size, (-px / plot().width) * (view.to - view.from))),
       zoom: (factor, px) => show(drawing.zoomed(view, axis.size, factor, chart.point(px)[0])),
       reset: () => show(drawing.whole(axis.size)),

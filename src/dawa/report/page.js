@@ -99,7 +99,9 @@ function fields() {
       const input = document.createElement(axis.labels ? "select" : "input");
       input.id = `${end ? "to" : "from"}${i}`;
       if (axis.labels) {
-        axis.labels.forEach((text) => input.append(new Option(text, text)));
+        for (const text of axis.labels) {
+          input.append(new Option(text, text));
+        }
       } else {
         input.inputMode = axis.kind === "dates" ? "text" : "decimal";
         input.spellcheck = false;
@@ -264,7 +266,7 @@ function draw() {
       level: () => level,
       ready: () => ready,
       change: (lo, hi) => changed(0, lo, hi),
-      viewed: (view) => curve && curve.shown(view),
+      viewed: (view) => curve?.shown(view),
     };
     pictures = histogram.make(by("chart"), one);
     by("keys").textContent = `${hint}, Ctrl with arrows goes from bucket to bucket.`;
