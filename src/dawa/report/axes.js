@@ -150,5 +150,5 @@ const axes = (() => {
   const said = (axis, span) =>
     axis.inclusive && span.hi - span.lo === 1 ? span.texts[0] : `${span.texts[0]} to ${span.texts[1]}`;
 
-  return { of, cells, said, some };
+  return { of, cells, said };
 })();

@@ -169,5 +169,5 @@ const cumulative = (() => {
     };
   }
 
-  return { make, nonnegative };
+  return { make };
 })();
