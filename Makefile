@@ -1,6 +1,6 @@
 # make demo   set everything up and release a small table of people
 # make test   set everything up and run every test
-# make check  lint and type-check
+# make check  lint and type-check; needs npm for the scripts of pages
 # make bench  speed and accuracy, as ratios to things measured in the same run
 # make rivals every mechanism on the same footing
 # make maps   every mechanism on maps, and one map at the paper's size
@@ -18,10 +18,11 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-check: $(VENV)/.installed-check
+check: $(VENV)/.installed-check node_modules/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	npm run --silent check
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.noise
@@ -54,5 +55,11 @@ $(VENV)/.installed-check: $(VENV)/.installed
 	@$(PIP) --editable ".[test,check]"
 	@touch $@
 
+node_modules/.installed: package.json package-lock.json .npmrc
+	@command -v npm >/dev/null || { echo "make check needs npm, for the linter of the pages' scripts. Hint: apt-get install npm, or brew install node"; exit 1; }
+	@echo "Installing the linter of the pages' scripts into node_modules (once)"
+	@npm ci --silent --ignore-scripts
+	@touch $@
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build
+	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build

@@ -24,7 +24,10 @@ const answering = (() => {
     const widths = lo.map((from, i) => Math.ceil(hi[i]) - Math.floor(from));
     const volume = widths.reduce((all, width) => all * width, 1);
     const faces = (i) => (lo[i] > 0) + (hi[i] < shape[i]);
-    return Math.max(widths.reduce((all, width, i) => all + (faces(i) * volume) / width, 0), 1);
+    return Math.max(
+      widths.reduce((all, width, i) => all + (faces(i) * volume) / width, 0),
+      1,
+    );
   }
 
   /** The buckets that a query covers in part only. */
@@ -106,7 +109,14 @@ const answering = (() => {
       const parts = partsOf(cuts);
       const [spread, ...spreads] = deviations([query, ...parts]);
       const noise = (cuts.length ? level.cut : level.whole) * spread;
-      const bias = biasBound(cuts, parts, spreads, borderCells(lo, hi, shape), spans.every((span) => span.whole), level);
+      const bias = biasBound(
+        cuts,
+        parts,
+        spreads,
+        borderCells(lo, hi, shape),
+        spans.every((span) => span.whole),
+        level,
+      );
       const centre = summed(plain, query);
       return {
         value,

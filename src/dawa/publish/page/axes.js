@@ -14,7 +14,10 @@ const axes = (() => {
   /** Both ends as borders, or an Error that says what is wrong. */
   const bordersOf = (axis, column) => (lo, hi) => {
     const [start, stop] = [axis.border(lo), axis.border(hi)];
-    for (const [end, text] of [[start, lo], [stop, hi]]) {
+    for (const [end, text] of [
+      [start, lo],
+      [stop, hi],
+    ]) {
       if (end === null) {
         throw new Error(`“${text}” is no ${axis.what} of ${column}. Write, for example, ${axis.write(0)}.`);
       }
@@ -96,7 +99,9 @@ const axes = (() => {
   }
 
   function ofLabels(data) {
-    const labels = data.values.map((label) => (typeof label === "boolean" ? (label ? "True" : "False") : String(label)));
+    const labels = data.values.map((label) =>
+      typeof label === "boolean" ? (label ? "True" : "False") : String(label),
+    );
     const find = (text) => labels.indexOf(text);
     return {
       size: labels.length,
@@ -119,7 +124,10 @@ const axes = (() => {
       write: (border, end) => labels[Math.min(Math.max(end === "hi" ? border - 1 : border, 0), labels.length - 1)],
       inside: (cell) => labels[cell],
       ticks: (from, to, most) =>
-        some(Math.ceil(from - 0.5), Math.floor(to - 0.5), most).map((at) => ({ at: at + 0.5, text: short(labels[at]) })),
+        some(Math.ceil(from - 0.5), Math.floor(to - 0.5), most).map((at) => ({
+          at: at + 0.5,
+          text: short(labels[at]),
+        })),
     };
   }
 
@@ -142,5 +150,5 @@ const axes = (() => {
   const said = (axis, span) =>
     axis.inclusive && span.hi - span.lo === 1 ? span.texts[0] : `${span.texts[0]} to ${span.texts[1]}`;
 
-  return { of, cells, said, some };
+  return { of, cells, said };
 })();

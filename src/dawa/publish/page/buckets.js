@@ -91,53 +91,57 @@ const buckets = (() => {
   }
 
   /** Along the curve: a box that is covered in part is looked into, unless it lies in one bucket. */
-  const byCurve = ({ bounds }, shape) => (lo, hi) => {
-    const found = gatherer(bounds);
-    hilbert.follow(shape, (place, volume, low, length) => {
-      let [cover, whole] = [1, true];
-      for (let i = 0; i < shape.length; i += 1) {
-        const inside = Math.min(hi[i], low[i] + length[i]) - Math.max(lo[i], low[i]);
-        if (inside <= 0) {
+  const byCurve =
+    ({ bounds }, shape) =>
+    (lo, hi) => {
+      const found = gatherer(bounds);
+      hilbert.follow(shape, (place, volume, low, length) => {
+        let [cover, whole] = [1, true];
+        for (let i = 0; i < shape.length; i += 1) {
+          const inside = Math.min(hi[i], low[i] + length[i]) - Math.max(lo[i], low[i]);
+          if (inside <= 0) {
+            return false;
+          }
+          whole = whole && inside === length[i];
+          cover *= inside;
+        }
+        if (whole) {
+          found.run(place, place + volume);
           return false;
         }
-        whole = whole && inside === length[i];
-        cover *= inside;
-      }
-      if (whole) {
-        found.run(place, place + volume);
+        const bucket = find(bounds, place);
+        if (place + volume > bounds[bucket + 1]) {
+          return true;
+        }
+        found.part(bucket, cover);
         return false;
-      }
-      const bucket = find(bounds, place);
-      if (place + volume > bounds[bucket + 1]) {
-        return true;
-      }
-      found.part(bucket, cover);
-      return false;
-    });
-    return found.done();
-  };
+      });
+      return found.done();
+    };
 
   /** Buckets are cells, row by row. */
-  const byRows = ({ bounds }, shape) => (lo, hi) => {
-    const found = gatherer(bounds);
-    const last = shape.length - 1;
-    const lines = (axis, flat, weight) => {
-      if (axis < last) {
-        for (let at = Math.floor(lo[axis]); at < hi[axis]; at += 1) {
-          const part = Math.min(hi[axis], at + 1) - Math.max(lo[axis], at);
-          lines(axis + 1, (flat + at) * shape[axis + 1], weight * part);
+  const byRows =
+    ({ bounds }, shape) =>
+    (lo, hi) => {
+      const found = gatherer(bounds);
+      const last = shape.length - 1;
+      const lines = (axis, flat, weight) => {
+        if (axis < last) {
+          for (let at = Math.floor(lo[axis]); at < hi[axis]; at += 1) {
+            const part = Math.min(hi[axis], at + 1) - Math.max(lo[axis], at);
+            lines(axis + 1, (flat + at) * shape[axis + 1], weight * part);
+          }
+        } else if (weight === 1) {
+          found.run(flat + lo[last], flat + hi[last]);
+        } else {
+          for (let at = Math.floor(lo[last]); at < hi[last]; at += 1) {
+            found.part(flat + at, weight * (Math.min(hi[last], at + 1) - Math.max(lo[last], at)));
+          }
         }
-      } else if (weight === 1) {
-        found.run(flat + lo[last], flat + hi[last]);
-      } else {
-        for (let at = Math.floor(lo[last]); at < hi[last]; at += 1) {
-          found.part(flat + at, weight * (Math.min(hi[last], at + 1) - Math.max(lo[last], at)));
-        }
-      }
+      };
+      lines(0, 0, 1);
+      return found.done();
     };
-    lines(0, 0, 1);
-    return found.done();
-  };
 
   /** Buckets are boxes; blocks of them that lie outside, or inside, are not looked into. */
   function byBoxes(data, shape) {

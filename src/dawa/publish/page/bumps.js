@@ -81,7 +81,13 @@ const bumps = (() => {
     /** The variances of up to three queries: the factor, which is large, is read once for all of them. */
     function variances(queries) {
       const [one, two, other] = three;
-      three.forEach((sums, i) => (i < queries.length ? fill(sums, queries[i]) : sums.fill(0)));
+      three.forEach((sums, i) => {
+        if (i < queries.length) {
+          fill(sums, queries[i]);
+        } else {
+          sums.fill(0);
+        }
+      });
       const energy = [0, 0, 0];
       for (let i = 0; i < rows; i += 1) {
         let [a, b, c] = [one[i], two[i], other[i]];

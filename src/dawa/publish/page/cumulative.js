@@ -1,7 +1,13 @@
 // The share of all records below each value, with quantiles.
 const cumulative = (() => {
   const MARGIN = { left: 58, right: 14, top: 14, bottom: 30 };
-  const QUANTILES = [["5%", 0.05], ["Lower quartile", 0.25], ["Median", 0.5], ["Upper quartile", 0.75], ["95%", 0.95]];
+  const QUANTILES = [
+    ["5%", 0.05],
+    ["Lower quartile", 0.25],
+    ["Median", 0.5],
+    ["Upper quartile", 0.75],
+    ["95%", 0.95],
+  ];
 
   /** Totals without negative numbers, by clipping sums from the top of a binary tree down, as dawa.infer does. */
   function nonnegative(totals) {
@@ -14,14 +20,15 @@ const cumulative = (() => {
     let kept = sums[sums.length - 1].map((sum) => Math.max(sum, 0));
     for (let at = sums.length - 2; at >= 0; at -= 1) {
       const [level, above, parents] = [sums[at], sums[at + 1], kept];
-      kept = new Float64Array(level.length);
+      const shares = new Float64Array(level.length);
       parents.forEach((parent, i) => {
         const alone = 2 * i + 1 === level.length;
-        kept[2 * i] = alone ? parent : Math.min(Math.max(level[2 * i] + (parent - above[i]) / 2, 0), parent);
+        shares[2 * i] = alone ? parent : Math.min(Math.max(level[2 * i] + (parent - above[i]) / 2, 0), parent);
         if (!alone) {
-          kept[2 * i + 1] = parent - kept[2 * i];
+          shares[2 * i + 1] = parent - shares[2 * i];
         }
       });
+      kept = shares;
     }
     return kept;
   }
@@ -82,7 +89,13 @@ const cumulative = (() => {
       const area = plot();
       paint = drawing.colours();
       const context = drawing.cleared(base, host.clientWidth, host.clientHeight);
-      drawing.leftAxis(context, [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, text: `${100 * at}%` })), y, area, paint);
+      drawing.leftAxis(
+        context,
+        [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, text: `${100 * at}%` })),
+        y,
+        area,
+        paint,
+      );
       context.save();
       context.beginPath();
       context.rect(area.left, 0, area.width, host.clientHeight);
@@ -113,7 +126,10 @@ const cumulative = (() => {
       context.fillStyle = paint.pickSoft;
       context.fillRect(clip(lo), area.top, clip(hi) - clip(lo), area.height);
       context.textBaseline = "alphabetic";
-      [[lo, "right", -7], [hi, "left", 7]].forEach(([at, align, shift]) => {
+      [
+        [lo, "right", -7],
+        [hi, "left", 7],
+      ].forEach(([at, align, shift]) => {
         if (at < view.from || at > view.to) {
           return;
         }
@@ -153,5 +169,5 @@ const cumulative = (() => {
     };
   }
 
-  return { make, nonnegative };
+  return { make };
 })();

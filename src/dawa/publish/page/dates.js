@@ -39,8 +39,8 @@ const dates = (() => {
 
   function axis(data, times) {
     const runs = times.runs.map((run) => run.map(BigInt)).map(([cell, tick, width]) => ({ cell, tick, width }));
-    const changes = times.offsets && times.offsets.map((change) => change.map(BigInt));
-    const offsets = changes && changes.map(([tick, seconds]) => ({ tick, east: seconds * SECOND }));
+    const changes = times.offsets?.map((change) => change.map(BigInt));
+    const offsets = changes?.map(([tick, seconds]) => ({ tick, east: seconds * SECOND }));
     const size = times.size;
 
     /** The time at a whole border. */

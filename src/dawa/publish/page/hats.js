@@ -12,7 +12,8 @@ const hats = (() => {
       before[j + 1] = before[j] + more;
       lost = before[j + 1] - before[j] - more;
     }
-    return ({ lo, hi, weight }) => lo.reduce((sum, from, r) => sum + weight[r] ** 2 * (before[hi[r]] - before[from]), 0);
+    return ({ lo, hi, weight }) =>
+      lo.reduce((sum, from, r) => sum + weight[r] ** 2 * (before[hi[r]] - before[from]), 0);
   }
 
   function offsets(lengths) {

@@ -45,8 +45,7 @@ const heat = (() => {
       }
     } else {
       let b = 0;
-      const below = (place, at) =>
-        published[at] + ((place - bounds[at]) / (bounds[at + 1] - bounds[at])) * totals[at];
+      const below = (place, at) => published[at] + ((place - bounds[at]) / (bounds[at + 1] - bounds[at])) * totals[at];
       hilbert.follow(shape, (place, volume, low, length) => {
         if (outside(low, length)) {
           return false;

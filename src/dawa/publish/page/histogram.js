@@ -87,10 +87,20 @@ const histogram = (() => {
       context.clip();
       context.fillStyle = paint.bar;
       context.globalAlpha = 0.22;
-      trace(context, y, (c) => c.height, () => 0);
+      trace(
+        context,
+        y,
+        (c) => c.height,
+        () => 0,
+      );
       context.globalAlpha = 0.75;
       context.fillStyle = paint.band;
-      trace(context, y, (c) => c.height + (c.margin || 0), (c) => Math.max(c.height - (c.margin || 0), 0));
+      trace(
+        context,
+        y,
+        (c) => c.height + (c.margin || 0),
+        (c) => Math.max(c.height - (c.margin || 0), 0),
+      );
       context.globalAlpha = 1;
       context.strokeStyle = paint.bar;
       context.lineWidth = 1.6;
@@ -217,7 +227,7 @@ const histogram = (() => {
       },
       point: (px) => [view.from + ((px - MARGIN.left) / plot().width) * (view.to - view.from)],
       edges: () => [[x(page.span().lo), x(page.span().hi)]],
-      inPlot: (px, py) => py < MARGIN.top + plot().height,
+      inPlot: (_, py) => py < MARGIN.top + plot().height,
       pan: (px) => show(drawing.moved(view, axis.size, (-px / plot().width) * (view.to - view.from))),
       zoom: (factor, px) => show(drawing.zoomed(view, axis.size, factor, chart.point(px)[0])),
       reset: () => show(drawing.whole(axis.size)),

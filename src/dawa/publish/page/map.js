@@ -180,7 +180,7 @@ const map = (() => {
       spans: page.spans,
       change: page.change,
       step: (dimension) => Math.max(1, Math.round((view[dimension].to - view[dimension].from) / 100)),
-      jump: (dimension, from, direction) => from + direction,
+      jump: (_, from, direction) => from + direction,
       point,
       edges: () => page.spans().map((span, i) => (i ? [y(span.lo), y(span.hi)] : [x(span.lo), x(span.hi)])),
       inPlot: (px, py) => px >= MARGIN.left - 8 && py <= MARGIN.top + plot().height + 8,
@@ -209,7 +209,8 @@ const map = (() => {
         drawOver();
       },
       reset: chart.reset,
-      zoomBy: (factor) => show(view.map((part, i) => drawing.zoomed(part, shape[i], factor, (part.from + part.to) / 2))),
+      zoomBy: (factor) =>
+        show(view.map((part, i) => drawing.zoomed(part, shape[i], factor, (part.from + part.to) / 2))),
       moveBy: (share) => show([drawing.moved(view[0], shape[0], share * (view[0].to - view[0].from)), view[1]]),
       log: () => log,
       setLog(value) {

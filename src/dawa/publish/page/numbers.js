@@ -148,7 +148,26 @@ const numbers = (() => {
   }
 
   return {
-    read, minus, plus, times, over, less, isWhole, of, lowest, common, float, exactly, below, text, written,
-    fixed, records, percent, sure, value, niceStep,
+    read,
+    minus,
+    plus,
+    times,
+    over,
+    less,
+    isWhole,
+    of,
+    lowest,
+    common,
+    float,
+    exactly,
+    below,
+    text,
+    written,
+    fixed,
+    records,
+    percent,
+    sure,
+    value,
+    niceStep,
   };
 })();

@@ -3,7 +3,12 @@ const { by, element } = panel;
 const data = JSON.parse(by("data").textContent);
 const { release, shape, levels } = data;
 const everyAxis = release.axes.map((axis, i) => axes.of(axis, data.times[i]));
-const file = (release.axes.map((axis) => axis.column).join("-").replace(/[^\w-]+/g, "_") || "release").slice(0, 60);
+const file = (
+  release.axes
+    .map((axis) => axis.column)
+    .join("-")
+    .replace(/[^\w-]+/g, "_") || "release"
+).slice(0, 60);
 const SLOW = 24;
 
 let spans = everyAxis.map((axis) => {
@@ -94,7 +99,9 @@ function fields() {
       const input = document.createElement(axis.labels ? "select" : "input");
       input.id = `${end ? "to" : "from"}${i}`;
       if (axis.labels) {
-        axis.labels.forEach((text) => input.append(new Option(text, text)));
+        for (const text of axis.labels) {
+          input.append(new Option(text, text));
+        }
       } else {
         input.inputMode = axis.kind === "dates" ? "text" : "decimal";
         input.spellcheck = false;
@@ -236,7 +243,10 @@ function controls() {
 
 /** The number of all records, with its margin. */
 function everything() {
-  const all = answers.ask(everyAxis.map((axis) => ({ lo: 0, hi: axis.size, whole: true })), level);
+  const all = answers.ask(
+    everyAxis.map((axis) => ({ lo: 0, hi: axis.size, whole: true })),
+    level,
+  );
   const margin = all.noise === undefined ? "" : ` ± ${numbers.records(all.noise)}`;
   by("everything").textContent = numbers.records(all.value) + margin;
 }
@@ -256,7 +266,7 @@ function draw() {
       level: () => level,
       ready: () => ready,
       change: (lo, hi) => changed(0, lo, hi),
-      viewed: (view) => curve && curve.shown(view),
+      viewed: (view) => curve?.shown(view),
     };
     pictures = histogram.make(by("chart"), one);
     by("keys").textContent = `${hint}, Ctrl with arrows goes from bucket to bucket.`;

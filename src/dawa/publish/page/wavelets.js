@@ -110,7 +110,9 @@ const wavelets = (() => {
     const above = new Float64Array(on.edges.length - 1);
     addTop(on, cell, -1, above);
     addTop(on, cell + 1, 1, above);
-    above.forEach((part, r) => found.push([first + r, part]));
+    above.forEach((part, r) => {
+      found.push([first + r, part]);
+    });
     return { found, rows: first + above.length };
   }
 
@@ -137,7 +139,9 @@ const wavelets = (() => {
             rest = Math.floor(rest / shape[i]);
             terms = terms.flatMap(([row, part]) => found.map(([other, share]) => [row * rows + other, part * share]));
           }
-          terms.forEach(([row, part]) => sums.set(row, (sums.get(row) || 0) + part));
+          for (const [row, part] of terms) {
+            sums.set(row, (sums.get(row) || 0) + part);
+          }
         }
       });
       let total = 0;
