@@ -22,6 +22,7 @@ check: $(VENV)/.installed-check node_modules/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 	npm run --silent check
 
 bench: $(VENV)/.installed-test

@@ -19,7 +19,6 @@ seeds = st.integers(0, 2**32)
 def every_tree(queries, allowance, branching):
     return [
         tree.greedy(queries, allowance, branching),
-        tree.greedy_levels(queries, allowance, branching),
         tree.level_optimised(queries, allowance, branching),
         tree.uniform(allowance, branching),
         tree.geometric(allowance, branching),
@@ -128,7 +127,7 @@ def test_greedy_objective_equals_the_papers_definition(seed):
     branching = int(rng.integers(2, 5))
     arrays = (queries.first, queries.lo, queries.hi, queries.weight, queries.omega, queries.differences)
     offset = tree.level_offsets(queries.buckets, branching)
-    ratios = kernels.tree.ratios(*arrays, np.ones(queries.buckets), branching, offset, False)  # noqa: FBT003
+    ratios = kernels.tree.ratios(*arrays, np.ones(queries.buckets), branching, offset)
     shares, objective = greedy_by_definition(queries, branching)
     scale = np.ones(offset[-1])
     ours = ratios / (1 + ratios)

@@ -116,8 +116,8 @@ def best_ratio(cost, energy, s):
 
 
 @njit(cache=True)
-def ratios(first, lo, hi, weight, omega, differences, budget, t, offset, shared):
-    """ρ of every node, bottom up: the paper's greedy choice, node by node or shared by a level.
+def ratios(first, lo, hi, weight, omega, differences, budget, t, offset):
+    """ρ of every node, bottom up: the paper's greedy choice.
 
     ``budget`` is what each leaf may spend; a node can only take what the poorest leaf below it has. The decay
     ``t^(-depth/2)`` discounts queries that ancestors will answer.
@@ -144,12 +144,9 @@ def ratios(first, lo, hi, weight, omega, differences, budget, t, offset, shared)
                 least = min(least, poorest[c])
             new_poorest[i] = least
             decayed[i] = (decay * whole[i] + (1 - decay) * apart) * least * least
-        common = 0.0
-        if shared:
-            common = best_ratio(new_cost.sum(), decayed.sum(), (sums * new_poorest * new_poorest).mean())
         for i in range(nodes):
             b2 = new_poorest[i] * new_poorest[i]
-            x = common if shared else best_ratio(new_cost[i], decayed[i], sums[i] * b2)
+            x = best_ratio(new_cost[i], decayed[i], sums[i] * b2)
             chosen[offset[level] + i] = x
             shrink = (1 + x) ** 2 / (1 + x * x * b2 * sums[i])
             new_cost[i] = (1 + x) ** 2 * (new_cost[i] - x * x * b2 * whole[i] / (1 + x * x * b2 * sums[i]))

@@ -1,10 +1,12 @@
-"""What every strategy can do, and the resolution at which its weights become integers."""
+"""What every strategy can do, what those with a row per bucket share, and the resolution of integer weights."""
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from dawa.arrays import FloatArray, IntArray
+from dawa.arrays import FloatArray, IntArray, frozen
 from dawa.errors import ReleaseError
 from dawa.queries.bucket_queries import BucketQueries
 
@@ -56,6 +58,61 @@ class Strategy(Protocol):
     def to_json(self) -> dict[str, Any]:
         """Plain lists and numbers from which the strategy can be rebuilt."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class LeafRows(ABC):
+    """One leaf row per bucket, beside the rows that a subclass lays over several buckets.
+
+    A subclass is a dataclass of integer arrays, which are also what a release file holds of it.
+
+    Attributes:
+        leaf: The weight of each bucket's leaf row, at least 1.
+        kind: What a release file calls such a strategy.
+        name: What to call it in a release.
+    """
+
+    leaf: IntArray
+    kind: ClassVar[str]
+    name: ClassVar[str]
+
+    @property
+    def buckets(self) -> int:
+        """Number of buckets, k."""
+        return len(self.leaf)
+
+    @abstractmethod
+    def column_sums(self) -> IntArray:
+        """Each bucket's exact sum of weights."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse arrays that do not make rows; compiled loops would not notice.
+
+        Raises:
+            ReleaseError: If they do not.
+        """
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """Rebuild a strategy from what ``to_json`` returned.
+
+        Raises:
+            ReleaseError: If the lists do not make a strategy.
+        """
+        strategy = cls(*(frozen(whole_numbers(data, field.name)) for field in fields(cls)))
+        if strategy.buckets == 0:
+            raise broken("has lists of the wrong length")
+        strategy.check()
+        if (strategy.leaf < 1).any() or (strategy.leaf > RESOLUTION).any():
+            raise broken(f"has weights below 1 or above {RESOLUTION}")
+        if (strategy.column_sums() > RESOLUTION).any():
+            raise broken(f"has columns that sum to more than {RESOLUTION}")
+        return strategy
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists: leaf weights, and where the other rows have which weights."""
+        return {"kind": self.kind, **{field.name: getattr(self, field.name).tolist() for field in fields(self)}}
 
 
 def variances_by_runs(strategy: Strategy, queries: BucketQueries) -> FloatArray:

@@ -1,6 +1,4 @@
-"""Where the buckets of a map lie: their centres, and which stretches of them touch. Public, like the buckets.
-
-Bumps: overlapping patches of a map, weighted entry by entry; the best rows known for rectangles.
+"""Bumps: overlapping patches of a map, weighted entry by entry; the best rows known for rectangles.
 
 Buckets are cut, in their order, into blocks of consecutive ones. A row has its entries on a block and on the blocks
 that touch it: at first a bump that falls off linearly along every axis, then whatever makes the expected error of the
@@ -11,14 +9,14 @@ workload least. With entries B, scales ``s_j = (1 + Σ_l B_lj) / b_j`` and b the
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, distinct, frozen
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.strategy.base import RESOLUTION, broken, whole_numbers
+from dawa.strategy.base import RESOLUTION, LeafRows, broken
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,17 +115,18 @@ class Pattern:
 
 
 @dataclass(frozen=True, eq=False)
-class BumpStrategy:
+class BumpStrategy(LeafRows):
     """Integer rows with scattered entries, and one leaf row per bucket.
 
     Attributes:
-        leaf: The weight of each bucket's leaf row, at least 1.
         ptr: Row l owns entries ``ptr[l]`` to ``ptr[l + 1]``.
         column: Each entry's bucket, increasing along a row.
         weights: Each entry's weight.
     """
 
-    leaf: IntArray
+    kind = "bumps"
+    name = "bumps"
+
     ptr: IntArray
     column: IntArray
     weights: IntArray
@@ -147,49 +146,19 @@ class BumpStrategy:
         ptr = np.concatenate(([0], np.cumsum(lengths[lengths > 0])))
         return cls(frozen(leaf), frozen(ptr), frozen(pattern.column[kept]), frozen(weights[kept]))
 
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """Rebuild a strategy from what ``to_json`` returned.
-
-        Raises:
-            ReleaseError: If the lists do not make a strategy.
-        """
-        arrays = [whole_numbers(data, name) for name in ("leaf", "ptr", "column", "weights")]
-        leaf, ptr, column, weights = arrays
-        if len(leaf) == 0 or len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != len(column) or len(column) != len(weights):
+    def check(self) -> None:
+        """Refuse rows that are empty, leave the buckets, or weigh nothing or too much."""
+        ptr, column, weights = self.ptr, self.column, self.weights
+        if len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != len(column) or len(column) != len(weights):
             raise broken("has lists of the wrong length")
-        if (np.diff(ptr) < 1).any() or (column < 0).any() or (column >= len(leaf)).any():
+        if (np.diff(ptr) < 1).any() or (column < 0).any() or (column >= self.buckets).any():
             raise broken("has rows without entries, or entries outside the buckets")
         inner = np.ones(len(column), bool)
         inner[ptr[:-1]] = False
         if (np.diff(column)[inner[1:]] <= 0).any():
             raise broken("has rows whose entries are not sorted")
-        if (weights < 1).any() or (leaf < 1).any() or (weights > RESOLUTION).any() or (leaf > RESOLUTION).any():
+        if (weights < 1).any() or (weights > RESOLUTION).any():
             raise broken(f"has weights below 1 or above {RESOLUTION}")
-        strategy = cls(*(frozen(array) for array in arrays))
-        if (strategy.column_sums() > RESOLUTION).any():
-            raise broken(f"has columns that sum to more than {RESOLUTION}")
-        return strategy
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists: leaf weights, and each row's buckets and weights."""
-        return {
-            "kind": "bumps",
-            "leaf": self.leaf.tolist(),
-            "ptr": self.ptr.tolist(),
-            "column": self.column.tolist(),
-            "weights": self.weights.tolist(),
-        }
-
-    @property
-    def buckets(self) -> int:
-        """Number of buckets, k."""
-        return len(self.leaf)
-
-    @property
-    def name(self) -> str:
-        """What to call it in a release."""
-        return "bumps"
 
     @cached_property
     def pattern(self) -> Pattern:

@@ -16,7 +16,7 @@ import numpy as np
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, frozen
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.strategy.base import RESOLUTION, broken, variances_by_runs, whole_numbers
+from dawa.strategy.base import RESOLUTION, LeafRows, broken, variances_by_runs
 from dawa.strategy.descent import LARGEST_ENTRY
 
 FEWEST_BUCKETS = 24
@@ -138,17 +138,18 @@ class QuerySums:
 
 
 @dataclass(frozen=True, eq=False)
-class HatStrategy:
+class HatStrategy(LeafRows):
     """Integer rows with interval supports, and one leaf row per bucket.
 
     Attributes:
-        leaf: The weight of each bucket's leaf row, at least 1.
         start: Each other row's first bucket; rows are sorted by right end.
         stop: One past its last bucket.
         weights: The rows' weights, one row after the other.
     """
 
-    leaf: IntArray
+    kind = "hats"
+    name = "hats"
+
     start: IntArray
     stop: IntArray
     weights: IntArray
@@ -170,47 +171,17 @@ class HatStrategy:
         np.subtract.at(leaf, column, weights)
         return cls(frozen(leaf), frozen(rows.start[kept]), frozen(rows.stop[kept]), frozen(weights))
 
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """Rebuild a strategy from what ``to_json`` returned.
-
-        Raises:
-            ReleaseError: If the lists do not make a strategy.
-        """
-        arrays = [whole_numbers(data, name) for name in ("leaf", "start", "stop", "weights")]
-        leaf, start, stop, weights = arrays
-        if len(start) != len(stop) or len(leaf) == 0:
+    def check(self) -> None:
+        """Refuse rows that leave the buckets or are not sorted, and weights that do not fit them."""
+        start, stop, weights = self.start, self.stop, self.weights
+        if len(start) != len(stop):
             raise broken("has lists of the wrong length")
-        if (start < 0).any() or (start >= stop).any() or (stop > len(leaf)).any() or (np.diff(stop) < 0).any():
+        if (start < 0).any() or (start >= stop).any() or (stop > self.buckets).any() or (np.diff(stop) < 0).any():
             raise broken("has rows that leave the buckets or are not sorted by right end")
-        if (stop - start).sum() != len(weights) or (weights < 0).any() or (leaf < 1).any():
+        if (stop - start).sum() != len(weights) or (weights < 0).any():
             raise broken("has weights that do not fit its rows")
-        if (weights > RESOLUTION).any() or (leaf > RESOLUTION).any():
+        if (weights > RESOLUTION).any():
             raise broken(f"has weights above {RESOLUTION}")
-        strategy = cls(*(frozen(array) for array in arrays))
-        if (strategy.column_sums() > RESOLUTION).any():
-            raise broken(f"has columns that sum to more than {RESOLUTION}")
-        return strategy
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists: leaf weights, and each row's ends and weights."""
-        return {
-            "kind": "hats",
-            "leaf": self.leaf.tolist(),
-            "start": self.start.tolist(),
-            "stop": self.stop.tolist(),
-            "weights": self.weights.tolist(),
-        }
-
-    @property
-    def buckets(self) -> int:
-        """Number of buckets, k."""
-        return len(self.leaf)
-
-    @property
-    def name(self) -> str:
-        """What to call it in a release."""
-        return "hats"
 
     @cached_property
     def rows(self) -> IntervalRows:

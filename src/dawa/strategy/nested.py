@@ -6,7 +6,6 @@ same, and so is the cost.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
 
 import numpy as np
 
@@ -14,65 +13,37 @@ from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, frozen
 from dawa.layout.nesting import Nesting, crossing, depth_first
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.strategy.base import RESOLUTION, broken, whole_numbers
+from dawa.strategy.base import RESOLUTION, LeafRows, broken
 
 
 @dataclass(frozen=True, eq=False)
-class NestedStrategy:
+class NestedStrategy(LeafRows):
     """Integer weights on nested intervals, and on every bucket alone.
 
     Attributes:
-        leaf: The weight of each bucket's own row, at least 1.
         start: Each interval's first bucket, in depth-first order.
         stop: One past its last.
         weights: Each interval's weight.
     """
 
-    leaf: IntArray
+    kind = "nested"
+    name = "nested sums"
+
     start: IntArray
     stop: IntArray
     weights: IntArray
 
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """Rebuild a strategy from what ``to_json`` returned.
-
-        Raises:
-            ReleaseError: If the lists do not make a strategy. Compiled loops would not notice.
-        """
-        leaf, start, stop, weights = (whole_numbers(data, name) for name in ("leaf", "start", "stop", "weights"))
-        if not len(start) == len(stop) == len(weights) or len(leaf) == 0:
+    def check(self) -> None:
+        """Refuse intervals that leave the buckets or cross, and weights outside their bounds."""
+        start, stop, weights = self.start, self.stop, self.weights
+        if not len(start) == len(stop) == len(weights):
             raise broken("has lists of the wrong length")
-        if (start < 0).any() or (start >= stop).any() or (stop > len(leaf)).any():
+        if (start < 0).any() or (start >= stop).any() or (stop > self.buckets).any():
             raise broken("has intervals that leave the buckets")
         if (depth_first(start, stop) != np.arange(len(start))).any() or crossing(start, stop):
             raise broken("has intervals that cross or are out of order")
-        if (weights < 0).any() or (leaf < 1).any() or (weights > RESOLUTION).any() or (leaf > RESOLUTION).any():
-            raise broken(f"has weights outside of 1 to {RESOLUTION}")
-        strategy = cls(*(frozen(array) for array in (leaf, start, stop, weights)))
-        if (strategy.column_sums() > RESOLUTION).any():
-            raise broken(f"has columns that sum to more than {RESOLUTION}")
-        return strategy
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists: leaf weights, and each interval's ends and weight."""
-        return {
-            "kind": "nested",
-            "leaf": self.leaf.tolist(),
-            "start": self.start.tolist(),
-            "stop": self.stop.tolist(),
-            "weights": self.weights.tolist(),
-        }
-
-    @property
-    def buckets(self) -> int:
-        """Number of buckets, k."""
-        return len(self.leaf)
-
-    @property
-    def name(self) -> str:
-        """What to call it in a release."""
-        return "nested sums"
+        if (weights < 0).any() or (weights > RESOLUTION).any():
+            raise broken(f"has weights outside of 0 to {RESOLUTION}")
 
     def column_sums(self) -> IntArray:
         """Each bucket's exact sum of weights."""

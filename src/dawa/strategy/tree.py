@@ -132,12 +132,7 @@ class TreeStrategy:
 
 def greedy(queries: BucketQueries, allowance: IntArray, branching: int = 2) -> TreeStrategy:
     """The paper's weights: bottom up, each node takes the share that serves the workload best."""
-    return _by_queries("greedy", queries, allowance, branching, shared=False)
-
-
-def greedy_levels(queries: BucketQueries, allowance: IntArray, branching: int = 2) -> TreeStrategy:
-    """The greedy choice with one share for all nodes of a level: cheaper, and steadier on few queries."""
-    return _by_queries("level-greedy", queries, allowance, branching, shared=True)
+    return _by_queries("greedy", queries, allowance, branching)
 
 
 def leaves_only(allowance: IntArray, branching: int = 2) -> TreeStrategy:
@@ -188,11 +183,9 @@ def _arrays(queries: BucketQueries) -> tuple[IntArray, FloatArray, FloatArray, F
     return queries.first, queries.lo, queries.hi, queries.weight, queries.omega, queries.differences
 
 
-def _by_queries(
-    weighting: str, queries: BucketQueries, allowance: IntArray, branching: int, *, shared: bool
-) -> TreeStrategy:
+def _by_queries(weighting: str, queries: BucketQueries, allowance: IntArray, branching: int) -> TreeStrategy:
     offset = level_offsets(len(allowance), branching)
-    chosen = kernels.tree.ratios(*_arrays(queries), allowance / RESOLUTION, branching, offset, shared)
+    chosen = kernels.tree.ratios(*_arrays(queries), allowance / RESOLUTION, branching, offset)
     return _tree(weighting, chosen, allowance, branching, offset)
 
 
