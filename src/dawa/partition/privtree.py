@@ -56,17 +56,20 @@ class PrivTree:
         """Choose buckets; a record loses ``Buckets.spent`` out of epsilon."""
         if size == 1:
             return Buckets(frozen(np.arange(2)))
-        fan = self.fan or 2
         spent = min(self.share * epsilon, LARGEST_LOSS)
-        table = laplace_table(spent, fan)
-        check.within(table.loss, spent, "Dividing")
-        leaves = grown(exposed, size, table, randomness, fan)
+        check.within(loss(epsilon, self), spent, "Dividing")
+        leaves = grown(exposed, size, table_for(epsilon, self), randomness, self.fan or 2)
         return Buckets(frozen(np.append(leaves.start, size)), spent, spent)
 
 
-def loss(epsilon: Fraction, options: PrivTree, axes: int = 1) -> Fraction:
-    """The certified loss of the table that would be used on so many axes: at most its share of epsilon."""
-    return Fraction(laplace_table(min(options.share * epsilon, LARGEST_LOSS), options.fan or 2**axes).loss)
+def table_for(epsilon: Fraction, options: PrivTree) -> SplitTable:
+    """The split probabilities that its share of epsilon pays for."""
+    return laplace_table(min(options.share * epsilon, LARGEST_LOSS), options.fan or 2)
+
+
+def loss(epsilon: Fraction, options: PrivTree) -> Fraction:
+    """The certified loss of the table that is used: at most its share of epsilon."""
+    return Fraction(table_for(epsilon, options).loss)
 
 
 def records(exposed: Occupied, before: IntArray, start: IntArray, stop: IntArray) -> IntArray:

@@ -51,17 +51,21 @@ class UniformGrid:
         if size == 1:
             return Buckets(frozen(np.arange(2)))
         spent = self.share * epsilon
-        scale = discrete.coarsened(1 / spent)
-        check.within(discrete.loss(1, scale), spent, "Counting the records")
-        records = noisy(np.array([exposed.counts.sum()]), scale, randomness)
+        check.within(loss(epsilon, self), spent, "Counting the records")
+        records = noisy(np.array([exposed.counts.sum()]), scale_for(epsilon, self), randomness)
         lengths = np.array([shape])
         along = parts(lengths, sides(lengths, crowding(records, epsilon - spent, self.per_box)))[0]
         return _grid(shape, along.tolist(), spent)
 
 
+def scale_for(epsilon: Fraction, options: UniformGrid) -> Fraction:
+    """The scale of the noise on the number of records."""
+    return discrete.coarsened(1 / (options.share * epsilon))
+
+
 def loss(epsilon: Fraction, options: UniformGrid) -> Fraction:
-    """The privacy loss of the number of records, at the scale that would be drawn: at most its share, exactly."""
-    return discrete.loss(1, discrete.coarsened(1 / (options.share * epsilon)))
+    """The privacy loss of the number of records, at the scale that is drawn: at most its share, exactly."""
+    return discrete.loss(1, scale_for(epsilon, options))
 
 
 def noisy(totals: IntArray, scale: Fraction, randomness: Randomness) -> IntArray:
