@@ -28,7 +28,7 @@ def exact(epsilon: object, name: str = "epsilon") -> Fraction:
         name: What to call it in an error.
 
     Raises:
-        BudgetError: If it is no finite positive number.
+        BudgetError: If it is not a finite positive number.
 
     >>> exact(0.1)
     Fraction(1, 10)
@@ -58,7 +58,7 @@ def fraction(text: str) -> Fraction:
     """The number that a text writes: ``0.1``, ``1/10`` or ``1e-1``.
 
     Raises:
-        ValueError: If it writes none, or one with more digits than any float has: they would take for ever.
+        ValueError: If it does not write one, or one with more digits than any float has: they would never end.
     """
     power = re.search(r"[eE]([+-]?[\d_]+)\s*$", text)
     if power and abs(int(power[1])) > MOST_POWER:

@@ -99,7 +99,7 @@ def random_rectangles(
         m: How many.
         seed: Which.
         size: The extent of every rectangle along each axis; its place is drawn evenly among all that fit. A size that
-            is no whole number of cells cuts cells at the edges. None draws both ends of every side among all cells.
+            is not a whole number of cells cuts cells at the edges. None draws both ends of every side among all cells.
 
     Raises:
         WorkloadError: If a size does not fit into the domain.

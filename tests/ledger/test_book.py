@@ -669,7 +669,7 @@ def test_what_is_no_ledger_is_left_alone(tmp_path):
         connection.execute("CREATE TABLE people (age)")
     before = text.read_bytes(), strange.read_bytes()
     for path, answer in (
-        (text, "is no SQLite file"),
+        (text, "is not a SQLite file"),
         (strange, "is a database, but no ledger"),
         (tmp_path, "is a folder"),
         (tmp_path / "nowhere" / "ledger.db", r"folder of .* does not exist"),

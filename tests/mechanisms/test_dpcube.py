@@ -75,7 +75,7 @@ def test_noise_alone_is_left_in_few_boxes():
         cells = np.random.default_rng(seed).laplace(0, 20, 256 * 256)
         shape = np.array([256, 256])
         assert len(kernels.boxes.cut(cells, shape, 800.0, 2.0)[0]) < 100
-        assert len(kernels.boxes.cut(cells, shape, 800.0, 1.5)[0]) > 300, "which is why the default is no lower"
+        assert len(kernels.boxes.cut(cells, shape, 800.0, 1.5)[0]) > 300, "which is why the default is not lower"
 
 
 def test_even_cells_are_one_box_even_without_noise():

@@ -221,7 +221,7 @@ def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(size, epsilon,
     worst, choosing = largest_loss(plan, inputs_of(size))
     assert choosing <= float(options.share * epsilon) + 1e-9
     assert worst <= float(epsilon) + 1e-9
-    assert worst >= 0.6 * float(epsilon), "the inputs are no easy ones"
+    assert worst >= 0.6 * float(epsilon), "the inputs are not easy ones"
 
 
 @pytest.mark.parametrize("part", ["scales", "choice_scale"])

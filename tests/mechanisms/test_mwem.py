@@ -207,7 +207,7 @@ def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(queries, epsil
     assert plan.loss == epsilon
     worst = largest_loss(queries, 3, plan, INPUTS)
     assert worst <= float(epsilon) + 1e-9
-    assert worst >= 0.4 * float(epsilon), "the inputs are no easy ones"
+    assert worst >= 0.4 * float(epsilon), "the inputs are not easy ones"
 
 
 @pytest.mark.parametrize("part", ["choice_scale", "measure_scale"])

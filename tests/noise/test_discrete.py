@@ -286,7 +286,7 @@ def test_nothing_is_drawn_when_nothing_is_asked():
 
 def test_a_draw_beyond_64_bits_is_an_error():
     class Climbing:
-        """Draws 0 from a large numerator, accepts it, and adds the numerator for ever."""
+        """Draws 0 from a large numerator, accepts it, and adds the numerator forever."""
 
         description, secure = "climbing", False
 

@@ -189,7 +189,7 @@ def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(lengths, noise
     assert plan.loss == epsilon1
     worst = largest_loss(lambda exact: shipped(exact, plan, options), plan)
     assert worst <= float(epsilon1) + 1e-9
-    assert worst >= float(epsilon1) / 3  # the inputs are no easy ones
+    assert worst >= float(epsilon1) / 3  # the inputs are not easy ones
 
 
 def test_the_same_check_catches_the_published_variant():

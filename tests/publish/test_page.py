@@ -252,7 +252,7 @@ def test_typed_ends_are_answered_and_wrong_ones_explained(browser, made):
         assert sheet.shown() == written(release.answer("12.5", "1e2"))
         kept = sheet.shown()
         for ends, part in (
-            ({"from0": "many"}, "“many” is no number"),
+            ({"from0": "many"}, "“many” is not a number"),
             ({"from0": "12.5", "to0": "1001"}, "1001 lies outside x. Ask between 0 and 1000."),
             ({"to0": "12.5"}, "empty"),
         ):

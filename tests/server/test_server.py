@@ -201,7 +201,7 @@ def test_nothing_is_read_again(releases, tmp_path):
     [
         ("ages/answer?lo=0&hi=500", ["500 lies outside the axis 'age'", "ask between 0 and 100"]),
         ("ages/answer?lo=65&hi=18", ["empty", "lower end first"]),
-        ("ages/answer?lo=ten&hi=18", ["'ten' is no finite number"]),
+        ("ages/answer?lo=ten&hi=18", ["'ten' is not a finite number"]),
         ("ages/answer?lo=1e999999999&hi=18", ["no finite number"]),
         ("ages/answer?lo=1", ["lacks 'hi'"]),
         ("ages/answer?lo=1&lo=2&hi=3&hi=4", ["two ends on each of age", "once for every axis"]),
@@ -211,7 +211,7 @@ def test_nothing_is_read_again(releases, tmp_path):
         ("ages/answer?lo=1&hi=2&confidnce=0.9", ["no parameter 'confidnce'", "known are lo, hi, confidence"]),
         ("ages/answer?lo=1&hi=2&confidence=0.9&confidence=0.8", ["'confidence' is given twice"]),
         ("ages?verbose=1", ["no parameter 'verbose'"]),
-        ("grades/answer?lo=A&hi=D", ["'D' is no value", "A, B, C"]),
+        ("grades/answer?lo=A&hi=D", ["'D' is not a value", "A, B, C"]),
         ("ages/quantile?fraction=2", ["'fraction' in the query", "less than or equal to 1"]),
         ("map/quantile?fraction=0.5", ["along one axis", "has 2"]),
         ("map/buckets", ["along one axis", "has 2"]),
@@ -228,7 +228,7 @@ def test_wrong_requests_lead_on(client, path, parts):
     ("body", "part"),
     [
         ({"ranges": []}, "'ranges' in the body"),
-        ({"ranges": [{"lo": True, "hi": 2}]}, "'ranges.0.lo' in the body is not valid: it is no number or text"),
+        ({"ranges": [{"lo": True, "hi": 2}]}, "'ranges.0.lo' in the body is not valid: it is not a number or text"),
         ({"ranges": [{"lo": 1, "hi": 2}, {"lo": 1}]}, "lacks 'ranges.1.hi'"),
         ({"ranges": [{"lo": 1, "hi": 2, "hj": 3}]}, "'ranges.0.hj' in the body"),
         ({"ranges": [{"lo": 1, "hi": 2}, {"lo": 3, "hi": 3}]}, "Range 2 cannot be answered"),
@@ -356,7 +356,7 @@ def test_a_subscriber_is_one_client():
 
 @pytest.mark.parametrize("rate", [0, -1, float("nan"), float("inf"), "5", True])
 def test_rates_that_are_none(folder, rate):
-    with pytest.raises(OptionError, match="is no rate"):
+    with pytest.raises(OptionError, match="is not a rate"):
         app(folder, rate=rate)
 
 
@@ -388,7 +388,7 @@ def test_nothing_to_serve(tmp_path):
         with pytest.raises(ReleaseError):
             shelf.filled(places)
     (tmp_path / "bad.json").write_text("{", encoding="utf-8")
-    with pytest.raises(ReleaseError, match="is no JSON file"):
+    with pytest.raises(ReleaseError, match="is not a JSON file"):
         shelf.filled([tmp_path])
 
 

@@ -287,7 +287,7 @@ def test_marks_at_the_beginning(tmp_path, monkeypatch, block):
     path.write_bytes(codecs.BOM_UTF8)
     assert read(path, named(1)) == []
     path.write_bytes(codecs.BOM_UTF8[:2])
-    assert read(path, named(1)) == [(None,)], "a part of a mark is no mark"
+    assert read(path, named(1)) == [(None,)], "a part of a mark is not a mark"
 
 
 @pytest.mark.parametrize("name", ["shift_jis", "gb18030", "big5", "utf-7", "utf-32", "punycode", "rot13", "nothing", 5])

@@ -58,7 +58,7 @@ def test_two_ends(text, ends):
 
 @pytest.mark.parametrize("text", ["", "5", ":", "5:", ":5", "..", "1..2..3", "1...2", "5 to 6"])
 def test_what_is_no_range(text):
-    with pytest.raises(WorkloadError, match="is no range"):
+    with pytest.raises(WorkloadError, match="is not a range"):
         ranges.split(text)
 
 
@@ -115,13 +115,13 @@ def test_a_file_over_two_axes(tmp_path):
         ("0,18\n18,65\n", "does not say where"),
         ("lo,lo,hi\n1,1,2\n", "does not say where"),
         ("lo,hi\n", "holds no range"),
-        ("lo,hi\n0,18\n18\n", "Line 3 of .* is no range"),
-        ("lo,hi\n0,18\n18,\n", "Line 3 of .* is no range"),
-        ("lo,hi\n0,18,7\n", "Line 2 of .* is no range"),
+        ("lo,hi\n0,18\n18\n", "Line 3 of .* is not a range"),
+        ("lo,hi\n0,18\n18,\n", "Line 3 of .* is not a range"),
+        ("lo,hi\n0,18,7\n", "Line 2 of .* is not a range"),
         ("lo,hi,value\n0,18,7\n", "column 'value' too many"),
         ("lo,hi,from,to\n0,18,0,18\n", "column 'from' too many"),
         ("lo,hi,a,a\n0,18,0,18\n", "column 'a' too many"),
-        ('lo,hi\n"0', "Line 2 of .* is no range"),
+        ('lo,hi\n"0', "Line 2 of .* is not a range"),
     ],
 )
 def test_files_that_are_none(tmp_path, text, problem):
@@ -135,7 +135,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(WorkloadError, match="cannot be read"):
         ranges.listed(tmp_path, [AGE])
     (tmp_path / "bytes.csv").write_bytes(b"lo,hi\n\xff\xfe,2\n")
-    with pytest.raises(WorkloadError, match="it is no CSV"):
+    with pytest.raises(WorkloadError, match="it is not CSV"):
         ranges.listed(tmp_path / "bytes.csv", [AGE])
 
 
@@ -144,7 +144,7 @@ def test_files_that_cannot_be_read(tmp_path):
     [
         ("0,500", AxisError, "500 lies outside the axis 'age'"),
         ("18,0", OptionError, "from 18 to 0 is empty"),
-        ("0,many", AxisError, "'many' is no finite number"),
+        ("0,many", AxisError, "'many' is not a finite number"),
     ],
 )
 def test_an_error_says_which_range_it_means(tmp_path, line, kind, problem):

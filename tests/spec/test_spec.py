@@ -100,7 +100,7 @@ def test_a_file_is_saved_once_and_read(tmp_path):
     assert 'epsilon = "1/3"' in path.read_text(encoding="utf-8")
     assert 'file = "people.csv"' in path.read_text(encoding="utf-8"), "relative to the file"
     assert toml.read(path) == spec
-    assert toml.save(spec, path) == path, "the same once more is no change"
+    assert toml.save(spec, path) == path, "the same once more is not a change"
     with pytest.raises(SpecError, match="exists already"):
         toml.save(Spec("other.csv", (AGE,), Fraction(1)), path)
 
@@ -139,14 +139,14 @@ WRONG = [
     ("[source]", "[source]\nzzz = 1", "unknown key 'zzz'", "it takes file, url, table"),
     ("epsilon = 0.5", "", "no budget", "--epsilon 0.5"),
     ("epsilon = 0.5", "epsilon = true", "epsilon is neither a number", "epsilon = 0.5"),
-    ("epsilon = 0.5", "epsilon =", "is no TOML: .*line 11", "mend that line"),
+    ("epsilon = 0.5", "epsilon =", "is not TOML: .*line 11", "mend that line"),
     ('file = "people.parquet"', "", "one file or one url", "file ="),
     ('file = "people.parquet"', 'file = "a"\nurl = "b://c"', "one file or one url", "file ="),
     ('file = "people.parquet"', 'file = "a"\ntable = "b"', "no table", "leave the table out"),
     ('file = "people.parquet"', 'url = "p://h/d"', "one table", "--table people"),
     ('file = "people.parquet"', 'url = "p://h/d#t"\ntable = "t"', "one table", "once"),
-    ('file = "people.parquet"', "file = 5", "file is no text", "in quotes"),
-    ('file = "people.parquet"', "file = 5.5", "file is no text", "in quotes"),
+    ('file = "people.parquet"', "file = 5", "file is not text", "in quotes"),
+    ('file = "people.parquet"', "file = 5.5", "file is not text", "in quotes"),
     ('file = "people.parquet"', 'url = "postgresql://u:secret@h/d"', "holds a password", "PGPASSWORD"),
     (
         "[privacy]",
@@ -160,12 +160,12 @@ WRONG = [
     ("stop = 120", "stop = 120\nvalues = [1]", "'start' would change nothing", "leave it out"),
     ("stop = 120", 'stop = 120\nkind = "nombers"', "no axis of the kind", "numbers"),
     ("stop = 120", "stop = [1]", "stop is neither a number nor a date", "stop = 0.5"),
-    ("start = 0\nstop = 120", "values = [0.5]", "values are no categories", "low"),
-    ("start = 0\nstop = 120", "values = 5", "values is no list", "values = "),
-    ("[[axes]]", "[axes]", "axes is no list", r"\[\[axes\]\]"),
+    ("start = 0\nstop = 120", "values = [0.5]", "values are not categories", "low"),
+    ("start = 0\nstop = 120", "values = 5", "values is not a list", "values = "),
+    ("[[axes]]", "[axes]", "axes is not a list", r"\[\[axes\]\]"),
     ("[privacy]", "[privacy]\nmax_rows_per_unit = 1.5", "no whole number", "max_rows_per_unit = 1"),
-    ("[source]", "release = 5\n[source]", "release is no table", "write a line"),
-    ("[source]", "[release.options]\nx = {a = 1}\n[source]", "option 'x' is no plain value", "list of numbers"),
+    ("[source]", "release = 5\n[source]", "release is not a table", "write a line"),
+    ("[source]", "[release.options]\nx = {a = 1}\n[source]", "option 'x' is not a plain value", "list of numbers"),
 ]
 
 
@@ -192,7 +192,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(SpecError, match="cannot be read"):
         toml.read(tmp_path)
     (tmp_path / "spec.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(SpecError, match="it is no text"):
+    with pytest.raises(SpecError, match="it is not text"):
         toml.read(tmp_path / "spec.toml")
     with pytest.raises(SpecError, match="cannot be written"):
         toml.save(Spec("a", (AGE,), Fraction(1)), tmp_path / "nowhere" / "spec.toml")

@@ -148,7 +148,7 @@ class Axis:
         """Where a value lies among the cell borders, exactly: 0 is the start, ``size`` the stop.
 
         Raises:
-            AxisError: If the value is none of this axis.
+            AxisError: If the axis has no such value.
         """
         raise NotImplementedError
 
@@ -195,7 +195,7 @@ class Axis:
     def _check(self, cells: int | Fraction | None = None) -> None:
         """Refuse what no axis can be: called by each kind once it knows its cells."""
         if not isinstance(self.column, str):
-            raise AxisError(f"column={self.column!r} is no name.", "pass the column's name, in quotes.")
+            raise AxisError(f"column={self.column!r} is not a name.", "pass the column's name, in quotes.")
         if self.outside not in ("clip", "drop"):
             raise AxisError(f"outside={self.outside!r} is unknown.", "choose 'clip' or 'drop'.")
         if cells is not None and cells > MOST_CELLS_ON_AXIS:

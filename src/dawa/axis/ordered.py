@@ -103,7 +103,7 @@ class OrderedAxis(Axis):
         if isinstance(plain, str) and not isinstance(self.labels[0], str) and plain.strip().lower() in written:
             return Fraction(written.index(plain.strip().lower()))
         few = ", ".join(map(str, self.labels[:10])) + (", …" if self.size > 10 else "")
-        raise AxisError(f"{value!r} is no value of the axis {self.column!r}.", f"ask for one of {few}.")
+        raise AxisError(f"{value!r} is not a value of the axis {self.column!r}.", f"ask for one of {few}.")
 
     def span(self, lo: object, hi: object) -> tuple[Fraction, Fraction]:
         """The borders of the range from ``lo`` to ``hi``, both included."""

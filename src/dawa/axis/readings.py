@@ -39,24 +39,24 @@ def exact(value: object, name: str) -> Fraction:
     """A number as it was written: 0.1 is one tenth.
 
     Raises:
-        AxisError: If it is no finite number.
+        AxisError: If it is not a finite number.
     """
     hint = f"pass a number for {name}."
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, (Rational, Real, str)):
-        raise AxisError(f"{name}={value!r} is no number.", hint)
+        raise AxisError(f"{name}={value!r} is not a number.", hint)
     try:
         return Fraction(value) if isinstance(value, Rational) else fraction(str(value))
     except (ValueError, ZeroDivisionError):
-        raise AxisError(f"{name}={value!r} is no finite number.", hint) from None
+        raise AxisError(f"{name}={value!r} is not a finite number.", hint) from None
 
 
 def time(value: object, name: str, zone: tzinfo | None) -> datetime:
     """A moment: without a zone as it is written, with one in that zone.
 
     Raises:
-        AxisError: If it is no time, or names an offset where there is no zone to compare it with.
+        AxisError: If it is not a time, or names an offset where there is no zone to compare it with.
     """
     found = _time(value, name)
     if found.tzinfo is None and zone is None:
@@ -84,7 +84,7 @@ def _time(value: object, name: str) -> datetime:
             return datetime.fromisoformat(value.strip())
         except ValueError:
             pass
-    raise AxisError(f"{name}={value!r} is no time.", TIME_HINT)
+    raise AxisError(f"{name}={value!r} is not a time.", TIME_HINT)
 
 
 def ticks(moment: datetime) -> int:
@@ -106,7 +106,7 @@ def step(value: object) -> tuple[int, str]:
     ((15, 'minute'), (1, 'month'), (36, 'hour'))
 
     Raises:
-        AxisError: If it is no positive number of a known unit.
+        AxisError: If it is not a positive number of a known unit.
     """
     if isinstance(value, timedelta) and value > timedelta(0):
         length = value // MICROSECOND
@@ -118,4 +118,4 @@ def step(value: object) -> tuple[int, str]:
         unit = SHORT.get(name, name.removesuffix("s"))
         if number > 0 and unit in UNITS | MONTHS:
             return number, unit
-    raise AxisError(f"step={value!r} is no step in time.", STEP_HINT)
+    raise AxisError(f"step={value!r} is not a step in time.", STEP_HINT)

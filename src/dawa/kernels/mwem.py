@@ -10,7 +10,7 @@ LONGEST = 10.0
 
 
 LONG = 0.5
-"""A step with an exponent above this changes so much that sums are taken anew."""
+"""A step with an exponent above this changes so much that sums are taken again."""
 
 
 @njit(cache=True, fastmath={"reassoc", "nsz", "contract"})

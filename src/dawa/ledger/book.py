@@ -378,7 +378,7 @@ def _entry(kind: str, dataset: str, who: str | None, **more: Any) -> Entry:  # n
 
 
 def _exact(number: object, name: str) -> Fraction:
-    """A budget as it was written, if it can be added up for ever."""
+    """A budget as it was written, if it can be added up forever."""
     value = budget.exact(number, name)
     if value.denominator > FINEST:
         raise _too_fine(name)
@@ -422,7 +422,7 @@ def _not_finalised(closing: Entry) -> LedgerError:
         return TakenBackError(
             f"Entry {number} was taken back by {closing.who} in entry {closing.number}, so its release is not paid for"
             " and is not handed out.",
-            "make the release again: that reserves anew. Do not take back what still runs.",
+            "make the release again: that reserves again. Do not take back what still runs.",
         )
     return LedgerError(
         f"Entry {number} has its release already: '{closing.release_id}'.", "reserve again for another release."

@@ -81,7 +81,7 @@ COLUMNS = tuple(field.name for field in fields(Entry))
 
 
 def canonical(what: Mapping[str, Any]) -> str:
-    """A description as JSON, the same text for the same value; TypeError or ValueError if it is none."""
+    """A description as JSON, the same text for the same value; TypeError or ValueError if JSON cannot hold it."""
     return json.dumps(what, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

@@ -113,7 +113,7 @@ EXPLANATIONS = {
         f"The ledger {{}} is busy: another process has held it for {PATIENCE} seconds.",
         "find the process that keeps it open, and try again; nothing was booked.",
     ),
-    "SQLITE_NOTADB": ("{} is no SQLite file, so it is no ledger.", "check the path of the ledger."),
+    "SQLITE_NOTADB": ("{} is not a SQLite file, so it is not a ledger.", "check the path of the ledger."),
     "SQLITE_READONLY": (
         "The ledger {} cannot be written.",
         "make the file and its folder writable for you; nothing was booked.",

@@ -239,7 +239,7 @@ class PrivTree(AsPublished):
     It adapts to where the records are: empty stretches stay whole, crowded ones are cut down to cells, whether they are
     even or not. On a line nodes split into halves, on a map into quarters, with d axes into 2^d parts of the Hilbert
     order; ``partition=PrivTree(fan=…)`` overrides that. It costs O(occupied cells + k·log n) time, so that domains up
-    to 2^62 cells are no problem. Use it for sparse data on a huge domain; where crowded stretches are even, the walk
+    to 2^62 cells are not a problem. Use it for sparse data on a huge domain; where crowded stretches are even, the walk
     finds that out and needs fewer buckets.
     """
 

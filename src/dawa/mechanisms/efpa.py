@@ -105,7 +105,7 @@ class Parameters:
         weights: What the answers of each frequency weigh: their noise has scale ``scales[k] / weight``.
         columns: By how much one record moves the weighted answers of candidate k, at most.
         scales: Noise scale of the weighted answers of candidate k.
-        cell_scale: Noise scale of cells; None if they are no candidate.
+        cell_scale: Noise scale of cells; None if they are not a candidate.
         noise: The expected noise of each candidate, in squared score units.
         step: Score units per step.
         spread: By how many steps one record moves a score against another, at most.

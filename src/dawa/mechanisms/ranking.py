@@ -67,7 +67,7 @@ def recommended(workload: Workload, epsilon: object = 1, effort: choose.Effort =
         effort: How hard ``dawa`` searches for its strategy: "best" or "fast".
 
     Raises:
-        DawaError: If the workload, the budget or the effort is none, or the domain is too large.
+        DawaError: If the workload, the budget or the effort is invalid, or the domain is too large.
 
     >>> from dawa import workloads
     >>> [ranked.name for ranked in recommended(workloads.prefixes(512), effort="fast")][-1]
@@ -189,13 +189,13 @@ def _workload(chosen: argparse.Namespace) -> Workload:
 
 
 def _ends(path: Path) -> tuple[list[int], list[int]]:
-    """The ends of all ranges in a file; a first line that is no range may name the columns."""
+    """The ends of all ranges in a file; a first line that is not a range may name the columns."""
     hint = "write two whole numbers per line: the first cell and one past the last."
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             lines = [[entry.strip() for entry in line] for line in csv.reader(file)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text file"
+        reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
         raise WorkloadError(f"{path} cannot be read: {reason}.", "pass a CSV file of ranges.") from None
     lo, hi = [], []
     for number, line in enumerate(lines, 1):
@@ -204,7 +204,7 @@ def _ends(path: Path) -> tuple[list[int], list[int]]:
         try:
             first, last = (int(entry) for entry in line)
         except ValueError:
-            raise WorkloadError(f"Line {number} of {path} is no range: {','.join(line)!r}.", hint) from None
+            raise WorkloadError(f"Line {number} of {path} is not a range: {','.join(line)!r}.", hint) from None
         lo.append(first)
         hi.append(last)
     if not lo:

@@ -51,7 +51,7 @@ class TwoStage(Mechanism):
         effort = "best" if self.effort is None else self.effort
         for name, value in (("strategy", self.strategy), ("effort", effort), ("postprocess", self.postprocess)):
             if not isinstance(value, str):
-                raise OptionError(f"{name}={value!r} is no name.", "pass a name, in quotes.")
+                raise OptionError(f"{name}={value!r} is not a name.", "pass a name, in quotes.")
         stage_two.check_options(self.strategy, effort, self.branching)
         for name, takers in (("effort", stage_two.SEARCHED), ("branching", stage_two.TREES)):
             if getattr(self, name) is not None and self.strategy not in takers:

@@ -19,7 +19,7 @@ def discrete_laplace(scale: Scale, size: int, seed: int | None = None) -> IntArr
 
     Raises:
         BudgetError: If a scale is not positive, not exact, or has too many digits.
-        OptionError: If the size or the seed is no non-negative integer.
+        OptionError: If the size or the seed is not a non-negative integer.
 
     >>> from fractions import Fraction
     >>> discrete_laplace(Fraction(7, 2), 6, seed=1).dtype

@@ -33,7 +33,7 @@ class Randomness(Protocol):
 
 @dataclass(frozen=True)
 class OperatingSystem:
-    """The operating system's generator, asked anew for every word."""
+    """The operating system's generator, asked again for every word."""
 
     description = "operating system"
     secure = True

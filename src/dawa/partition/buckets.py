@@ -182,9 +182,9 @@ def given(bounds: ArrayLike, size: int) -> Buckets:
     except (ValueError, TypeError, OverflowError):
         raise OptionError("The partition cannot be read as a list of cell numbers.", hint) from None
     if array.ndim != 1 or len(array) < 2 or array.dtype.kind not in "iuf":
-        raise OptionError("The partition is no list of cell numbers.", hint)
+        raise OptionError("The partition is not a list of cell numbers.", hint)
     if not ((array >= 0) & (array <= size) & (array == np.floor(array))).all():
-        raise OptionError("The partition has bounds that are no cell numbers.", hint)
+        raise OptionError("The partition has bounds that are not cell numbers.", hint)
     whole = array.astype(np.int64)
     if whole[0] != 0 or whole[-1] != size or (np.diff(whole) <= 0).any():
         raise OptionError(f"The partition does not divide the domain of {size} cells.", hint)

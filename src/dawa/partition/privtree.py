@@ -41,7 +41,7 @@ class PrivTree:
             return
         if not check.is_whole(self.fan, 2, MOST_PARTS) or int(self.fan) & (int(self.fan) - 1):
             raise OptionError(
-                f"fan={self.fan!r} is no number of parts.", f"pass a power of two from 2 to {MOST_PARTS}, or None."
+                f"fan={self.fan!r} is not a number of parts.", f"pass a power of two from 2 to {MOST_PARTS}, or None."
             )
         object.__setattr__(self, "fan", int(self.fan))
 

@@ -64,10 +64,14 @@ class Walk:
                 "the defaults spend 7% and then 10%.",
             )
         if not 0 < self.least < 0.5:
-            raise OptionError(f"least={self.least} is no such probability.", "pass a number in (0, 1/2).")
+            raise OptionError(
+                f"least={self.least} is not a probability that it can take.", "pass a number in (0, 1/2)."
+            )
         for name in ("fan", "block"):
             if getattr(self, name) & (getattr(self, name) - 1):
-                raise OptionError(f"{name}={getattr(self, name)} is no power of two.", f"pass {name}=64, for example.")
+                raise OptionError(
+                    f"{name}={getattr(self, name)} is not a power of two.", f"pass {name}=64, for example."
+                )
         if self.fan < 2:
             raise OptionError("fan=1 splits nothing.", "pass 2, or 4 on maps.")
 

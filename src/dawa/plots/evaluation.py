@@ -109,7 +109,7 @@ def _checked(truth: ArrayLike, estimate: Estimate, hint: str, least: int = 1) ->
     """The truth as floats, if it fits the estimate and both can be drawn."""
     if not isinstance(estimate, Estimate):
         raise OptionError(
-            f"A {type(estimate).__name__} is no estimate.", "pass what dawa.estimate returned, or rel.estimate."
+            f"A {type(estimate).__name__} is not an estimate.", "pass what dawa.estimate returned, or rel.estimate."
         )
     if not least <= len(estimate.shape) <= 2:
         raise OptionError(f"The estimate is over {len(estimate.shape)} axes.", hint)

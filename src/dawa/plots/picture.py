@@ -171,7 +171,7 @@ def placed(axis: Axis, borders: ArrayLike) -> FloatArray:
 
 
 def label(axis: Axis, side: Any, width: float) -> None:  # noqa: ANN401  Matplotlib's
-    """Name an axis of a chart, and its cells where these are no numbers; the texts fit this many inches."""
+    """Name an axis of a chart, and its cells where these are not numbers; the texts fit this many inches."""
     side.set_label_text(drawing.text(axis.column), parse_math=False)
     if axis.kind == "numbers":
         _number(axis, side, width)

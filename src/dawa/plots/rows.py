@@ -54,7 +54,7 @@ def strategy(estimate: Estimate, path: str | PathLike[str] | None = None) -> "Fi
     """
     if not isinstance(estimate, Estimate):
         raise OptionError(
-            f"A {type(estimate).__name__} is no estimate.", "pass what dawa.estimate returned, or rel.estimate."
+            f"A {type(estimate).__name__} is not an estimate.", "pass what dawa.estimate returned, or rel.estimate."
         )
     measured = estimate.measured
     with drawing.styled():

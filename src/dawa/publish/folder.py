@@ -79,7 +79,7 @@ def prepared(target: str | os.PathLike[str], *, replace: bool = False) -> Iterat
         scratch.mkdir(parents=True)
         (scratch / README).touch()
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "its name is none"
+        reason = error.strerror if isinstance(error, OSError) else "this cannot be a name"
         raise FolderError(f"{place} cannot be written: {reason}.", "choose another folder.") from None
     try:
         yield Place(place, scratch, replace)

@@ -293,13 +293,13 @@ def as_shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
     """A number of cells, or one for each axis, as a domain.
 
     Raises:
-        WorkloadError: If it is none.
+        WorkloadError: If it is not one.
     """
     dims = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     whole = all(check.is_whole(n, 1) for n in dims)
     if not 1 <= len(dims) <= MOST_AXES or not whole or math.prod(map(int, dims)) > MOST_CELLS:
         raise WorkloadError(
-            f"shape={shape!r} is no domain.", "pass the number of cells, for example shape=4096 or shape=(256, 256)."
+            f"shape={shape!r} is not a domain.", "pass the number of cells, for example shape=4096 or shape=(256, 256)."
         )
     return tuple(int(n) for n in dims)
 

@@ -70,7 +70,7 @@ def written(axes: tuple[Axis, ...], estimate: Estimate, privacy: PrivacyStatemen
 def read(data: Any) -> tuple[tuple[Axis, ...], Estimate, PrivacyStatement]:  # noqa: ANN401  JSON
     """What ``written`` was given."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise ReleaseError("This file is no dawa release.", "pass a file that Release.save wrote.")
+        raise ReleaseError("This file is not a dawa release.", "pass a file that Release.save wrote.")
     version = data.get("version")
     if not check.is_whole(version, 1):
         raise ReleaseError("This release is damaged: it has no version.", RESTORE)
@@ -141,7 +141,7 @@ def _boxes(data: dict[str, Any], shape: tuple[int, ...], bounds: IntArray) -> Bo
         return None
     corners = [np.array(data[corner]) for corner in ("lo", "hi")]
     if any(corner.dtype.kind != "i" for corner in corners):
-        raise ValueError("the corners of boxes are no cell numbers")
+        raise ValueError("the corners of boxes are not cell numbers")
     boxes = Boxes(*(frozen(corner.astype(np.int64)) for corner in corners))
     if boxes.lo.shape != (len(bounds) - 1, len(shape)) or boxes.hi.shape != boxes.lo.shape:
         raise ValueError("the boxes do not fit the buckets")

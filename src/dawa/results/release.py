@@ -214,7 +214,7 @@ def load(path: str | PathLike[str]) -> Release:
     """Read a release that ``Release.save`` wrote.
 
     Raises:
-        ReleaseError: If there is no such file, or it is no release that this version can read.
+        ReleaseError: If there is no such file, or it is not a release that this version can read.
     """
     source = Path(path)
     try:
@@ -222,7 +222,7 @@ def load(path: str | PathLike[str]) -> Release:
     except FileNotFoundError:
         raise ReleaseError(f"There is no file {source}.", "pass the path of a release.json.") from None
     except (OSError, UnicodeDecodeError, json.JSONDecodeError):
-        raise ReleaseError(f"{source} is no JSON file.", "pass the path of a release.json.") from None
+        raise ReleaseError(f"{source} is not a JSON file.", "pass the path of a release.json.") from None
     return Release(*file.read(data))
 
 

@@ -149,7 +149,7 @@ def protected(unit: str | None, max_rows_per_unit: int) -> dict[str, Any]:
 
 def _rows(number: Any) -> int:  # noqa: ANN401  JSON
     if not check.is_whole(number, 1):
-        raise ValueError("the number of records per unit is none")
+        raise ValueError("the number of records per unit is invalid")
     return number
 
 

@@ -28,7 +28,7 @@ def app(*places: str | PathLike[str], rate: float = RATE, hosts: tuple[str, ...]
 
     Raises:
         ReleaseError: If there is no release, or none that can be read.
-        OptionError: If the rate is no positive number, or the server is not installed.
+        OptionError: If the rate is not a positive number, or the server is not installed.
     """
     needs_serve()
     from dawa.server import application, shelf  # noqa: PLC0415  only servers need it

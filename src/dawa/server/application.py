@@ -47,7 +47,7 @@ def made(shelf: Shelf, rate: float, hosts: tuple[str, ...] | None = None) -> Fas
         hosts: Names that requests may call the server by; None takes any.
 
     Raises:
-        OptionError: If the rate is no positive number.
+        OptionError: If the rate is not a positive number.
     """
     app = FastAPI(
         title="dawa",

@@ -52,7 +52,7 @@ def answers(
     """What the release says to ranges, each with one lower and one upper end per axis.
 
     Raises:
-        DawaError: If an end is none of its axis, a range is empty, or all of them cost too much.
+        DawaError: If an end is not a value of its axis, a range is empty, or all of them cost too much.
     """
     wanted = [_asked(release, lo, hi, number) for number, (lo, hi) in enumerate(asked, 1)]
     _affordable(release, wanted)

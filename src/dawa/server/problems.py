@@ -58,7 +58,7 @@ async def _invalid(_request: Request, error: Exception) -> PlainJSON:
         return answer(422, f"The {place} lacks {where!r}.", LOOK)
     reason = first["msg"][:1].lower() + first["msg"][1:]
     if place == "body" and first["type"] != "extra_forbidden" and any(part not in FIELDS for part in _names(path)):
-        where, reason = ".".join(str(part) for part in _fields(path)), "it is no number or text, nor a list of these"
+        where, reason = ".".join(str(part) for part in _fields(path)), "it is not a number or text, nor a list of these"
     return answer(422, f"{where!r} in the {place} is not valid: {reason}.", LOOK)
 
 

@@ -41,7 +41,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def check(workers: int) -> None:
-    """Refuse a number of workers that is none.
+    """Refuse a number of workers that cannot answer.
 
     Raises:
         OptionError: If there is to be no worker.

@@ -44,7 +44,7 @@ class Shelf:
 
     Attributes:
         releases: By name.
-        skipped: A sentence for each file that is no release, or a damaged one.
+        skipped: A sentence for each file that is not a release, or a damaged one.
     """
 
     releases: Mapping[str, Shelved]

@@ -38,7 +38,7 @@ class Throttle:
 
     def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 < rate < math.inf:
-            raise OptionError(f"rate={rate!r} is no rate.", "pass the requests per second that a client may send.")
+            raise OptionError(f"rate={rate!r} is not a rate.", "pass the requests per second that a client may send.")
         self.rate = float(rate)
         self.burst = max(1.0, rate * BURST_SECONDS)
         self._clock = clock

@@ -182,10 +182,10 @@ def check_unit(unit: Any, max_rows_per_unit: Any) -> int:  # noqa: ANN401  to be
     """The number of rows that a unit may have, if there is such a unit.
 
     Raises:
-        OptionError: If it is no whole number, or the unit no name, or there is a number without a unit.
+        OptionError: If it is not a whole number, or the unit is not a name, or there is a number without a unit.
     """
     if unit is not None and not isinstance(unit, str):
-        raise OptionError(f"unit={unit!r} is no name.", "pass the name of the column that says whose record it is.")
+        raise OptionError(f"unit={unit!r} is not a name.", "pass the name of the column that says whose record it is.")
     most = check.whole(max_rows_per_unit, "max_rows_per_unit", kind="a number of rows")
     if unit is None and most != 1:
         raise OptionError(

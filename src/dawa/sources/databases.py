@@ -69,7 +69,7 @@ def _connected(psycopg: Any, address: str) -> Any:  # noqa: ANN401  untyped here
 
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",  # times without a zone are compared with literals as if they had one
-    "spark.sql.variable.substitute": "false",  # names and labels are no templates
+    "spark.sql.variable.substitute": "false",  # names and labels are not templates
 }
 """What Spark must be told while it counts."""
 
@@ -81,7 +81,7 @@ def spark(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Sour
     session = getattr(frame, "sparkSession", None)
     if session is None or not hasattr(frame, "createOrReplaceTempView"):
         raise SourceError(
-            f"A {type(frame).__name__} of Spark is no table.", "pass a data frame, or sources.table(session, name)."
+            f"A {type(frame).__name__} of Spark is not a table.", "pass a data frame, or sources.table(session, name)."
         )
     view = f"dawa_{uuid4().hex}"
     with settled(session):

@@ -53,7 +53,7 @@ def one_if(condition: Expression) -> Expression:
 
 
 def between(value: Expression, least: Expression | None, most: Expression | None) -> Expression:
-    """The value, moved to the nearer end if it lies outside; None is no end.
+    """The value, moved to the nearer end if it lies outside; None means no end.
 
     A case is cheaper than the functions LEAST and GREATEST, except for floats.
     """

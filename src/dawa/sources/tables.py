@@ -118,7 +118,7 @@ def table(place: Any, name: str | None = None, schema: str | None = None) -> Tab
     if name is None and isinstance(place, str):
         return _addressed(place)
     if not isinstance(name, str) or not name or not (schema is None or (isinstance(schema, str) and schema)):
-        raise SourceError(f"{name!r} is no name of a table.", "pass the table's name, and its schema apart.")
+        raise SourceError(f"{name!r} is not a name of a table.", "pass the table's name, and its schema apart.")
     return Table(place, name, schema)
 
 

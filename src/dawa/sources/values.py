@@ -22,7 +22,7 @@ TEXT = pa.large_string()
 """Text without a limit to how much of it there is."""
 NUMBERS = (Integral, Fraction, float, np.floating, Decimal)
 FAR = 1e300
-"""Decimals beyond are not written out: that may take for ever."""
+"""Decimals beyond are not written out: that may never end."""
 
 
 def texts(values: Sequence[Any]) -> pa.Array:

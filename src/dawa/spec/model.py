@@ -98,7 +98,7 @@ class AxisSpec:
         """The axis itself.
 
         Raises:
-            AxisError: If these are no bounds, or no steps between them.
+            AxisError: If these are not bounds, or there are no steps between them.
         """
         given = {name: getattr(self, name) for name in ("step", "zone", "outside") if getattr(self, name) is not None}
         if self.kind == "ordered":

@@ -55,7 +55,7 @@ def split(text: str) -> tuple[str, str]:
         return ends[0], ends[1]
     if len(ends) > 2 and ".." not in text:
         raise WorkloadError(f"{text!r} has several colons.", "write two dots between the ends: from..to.")
-    raise WorkloadError(f"{text!r} is no range.", "write both ends, such as 20000:60000 or 20000..60000.")
+    raise WorkloadError(f"{text!r} is not a range.", "write both ends, such as 20000:60000 or 20000..60000.")
 
 
 def typed(text: str, axes: Sequence[Axis]) -> Asked:
@@ -83,7 +83,7 @@ def listed(path: str | Path, axes: Sequence[Axis]) -> list[Asked]:
     except FileNotFoundError:
         raise WorkloadError(f"There is no file {path}.", "pass a CSV file of ranges.") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no CSV"
+        reason = error.strerror if isinstance(error, OSError) else "it is not CSV"
         raise WorkloadError(f"{path} cannot be read: {reason}.", "pass a CSV file of ranges.") from None
     header = lines[0][1] if lines else []
     places = [_columns(header, axis, path, alone=len(axes) == 1) for axis in axes]
@@ -119,7 +119,7 @@ def spans(one: Asked, axes: Sequence[Axis]) -> list[tuple[Fraction, Fraction]]:
     """The borders of a range on every axis.
 
     Raises:
-        DawaError: If an end is none of its axis, or the range is empty; it says which range.
+        DawaError: If an end is not a value of its axis, or the range is empty; it says which range.
     """
     try:
         return [axis.span(lo, hi) for axis, lo, hi in zip(axes, one.lo, one.hi, strict=True)]
@@ -152,7 +152,7 @@ def _check_labels(names: list[str], axes: Sequence[Axis], path: str | Path) -> N
 
 def _asked(line: list[str], header: list[str], places: list[tuple[int, int]], where: str) -> Asked:
     if len(line) != len(header) or not all(line[place] for both in places for place in both):
-        raise WorkloadError(f"{where} is no range.", f"write one entry for each of {', '.join(header)}.")
+        raise WorkloadError(f"{where} is not a range.", f"write one entry for each of {', '.join(header)}.")
     ends = {place for both in places for place in both}
     labels = tuple((header[i], line[i]) for i in range(len(line)) if i not in ends)
     return Asked(tuple(line[lo] for lo, _ in places), tuple(line[hi] for _, hi in places), where, labels)

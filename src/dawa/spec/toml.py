@@ -35,7 +35,7 @@ def read(path: str | os.PathLike[str]) -> Spec:
     """Read the description of a release.
 
     Raises:
-        SpecError: If there is no such file, or it is no description of a release.
+        SpecError: If there is no such file, or it is not a description of a release.
     """
     source = Path(path)
     try:
@@ -43,7 +43,7 @@ def read(path: str | os.PathLike[str]) -> Spec:
     except FileNotFoundError:
         raise SpecError(f"There is no file {source}.", "pass the path of a spec, such as spec.toml.") from None
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise SpecError(f"{source} cannot be read: {reason}.", "pass a text file of TOML.") from None
     return parsed(text, source)
 
@@ -67,7 +67,7 @@ def parsed(text: str, path: Path = Path(f"spec{SUFFIX}")) -> Spec:
         data = tomllib.loads(text, parse_float=Bare)
     except tomllib.TOMLDecodeError as error:
         raise SpecError(
-            f"{path} is no TOML: {_lower(str(error))}.", "mend that line; strings stand in quotes."
+            f"{path} is not TOML: {_lower(str(error))}.", "mend that line; strings stand in quotes."
         ) from None
     try:
         return _spec(data, path.parent)
@@ -130,14 +130,14 @@ def save(spec: Spec, path: str | os.PathLike[str]) -> Path:
             return target
         raise SpecError(f"{target} exists already.", "choose another name, or move it away first.") from None
     except (OSError, UnicodeEncodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "some of it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "some of it is not text"
         raise SpecError(f"{target} cannot be written: {reason}.", "choose another place.") from None
     return target
 
 
 def _text(value: object, name: str) -> str:
     if not isinstance(value, str) or isinstance(value, Bare) or not value:
-        raise SpecError(f"{name} is no text.", f'put it in quotes: {name} = "…".')
+        raise SpecError(f"{name} is not text.", f'put it in quotes: {name} = "…".')
     return value
 
 
@@ -150,13 +150,13 @@ def _number(value: object, name: str) -> str:
 
 def _whole(value: object, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise SpecError(f"{name} is no whole number.", f"write {name} = 1, for example.")
+        raise SpecError(f"{name} is not a whole number.", f"write {name} = 1, for example.")
     return value
 
 
 def _list(value: object, name: str) -> list[Any]:
     if not isinstance(value, list) or not value:
-        raise SpecError(f"{name} is no list.", f"write {name} = [1, 2, 3], for example.")
+        raise SpecError(f"{name} is not a list.", f"write {name} = [1, 2, 3], for example.")
     return value
 
 
@@ -167,7 +167,7 @@ def _numbers(value: object, name: str) -> tuple[str, ...]:
 def _categories(value: object, name: str) -> tuple[str | int | bool, ...]:
     entries = _list(value, name)
     if any(isinstance(entry, Bare) or not isinstance(entry, (str, int)) for entry in entries):
-        raise SpecError(f"{name} are no categories.", f'write {name} = ["low", "high"]; whole numbers will do too.')
+        raise SpecError(f"{name} are not categories.", f'write {name} = ["low", "high"]; whole numbers will do too.')
     return tuple(entries)
 
 
@@ -184,7 +184,7 @@ def _mark(value: object, name: str) -> str | None:
 
 def _table(value: object, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise SpecError(f"{name} is no table.", f"write a line [{name}], and its entries below it.")
+        raise SpecError(f"{name} is not a table.", f"write a line [{name}], and its entries below it.")
     return value
 
 
@@ -193,7 +193,9 @@ def _options(value: object, name: str) -> dict[str, Any]:
     options = {}
     for option, entry in _table(value, name).items():
         if isinstance(entry, (dict, date, datetime, time)):
-            raise SpecError(f"The option {option!r} is no plain value.", "pass text, a number, or a list of numbers.")
+            raise SpecError(
+                f"The option {option!r} is not a plain value.", "pass text, a number, or a list of numbers."
+            )
         options[option] = float(entry) if isinstance(entry, Bare) else entry
     return options
 
@@ -236,7 +238,7 @@ def _spec(data: dict[str, Any], folder: Path) -> Spec:
     )
     axes = data.get("axes", [])
     if not isinstance(axes, list) or not all(isinstance(axis, dict) for axis in axes):
-        raise SpecError("axes is no list of tables.", "write a line [[axes]] above each axis.")
+        raise SpecError("axes is not a list of tables.", "write a line [[axes]] above each axis.")
     if ("file" in source) == ("url" in source):
         raise SpecError("[source] must name one file or one url.", 'write file = "people.parquet", for example.')
     place = source["file"] if "file" in source else without_password(source["url"], "url")

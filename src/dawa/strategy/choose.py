@@ -65,7 +65,7 @@ def choose(
         patches: Where the buckets lie on a map; None on a line.
 
     Raises:
-        OptionError: If there is no such strategy or effort, or the branching is no whole number above 1.
+        OptionError: If there is no such strategy or effort, or the branching is not a whole number above 1.
     """
     check_options(name, effort, branching)
     fans = BRANCHINGS if branching is None else (branching,)
@@ -101,7 +101,7 @@ def check_options(name: str, effort: str, branching: int | None) -> None:
     if effort not in {"best", "fast"}:
         raise OptionError(f"There is no effort {effort!r}.", "choose 'best' or 'fast'.")
     if branching is not None and not check.is_whole(branching, 2):
-        raise OptionError(f"branching={branching!r} is no tree.", "pass a whole number of at least 2.")
+        raise OptionError(f"branching={branching!r} is not a tree.", "pass a whole number of at least 2.")
 
 
 def _least(candidates: list[Strategy], queries: BucketQueries) -> Strategy:

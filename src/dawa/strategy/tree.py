@@ -112,7 +112,7 @@ class TreeStrategy:
         """
         branching, buckets, weights = data["branching"], data["buckets"], np.array(data["weights"])
         if type(branching) is not int or branching < 2 or type(buckets) is not int or not 1 <= buckets <= len(weights):
-            raise broken("is no tree")
+            raise broken("is not a tree")
         offset = level_offsets(buckets, branching)
         if weights.shape != (offset[-1],) or weights.dtype.kind != "i":
             raise broken("has a number of weights that fits no such tree")

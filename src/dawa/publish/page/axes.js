@@ -114,7 +114,7 @@ const axes = (() => {
         const [start, stop] = [find(lo), find(hi) + 1];
         if (start < 0 || stop < 1) {
           const few = labels.slice(0, 8).join(", ");
-          throw new Error(`“${start < 0 ? lo : hi}” is no value of ${data.column}. Ask for one of ${few}.`);
+          throw new Error(`“${start < 0 ? lo : hi}” is not a value of ${data.column}. Ask for one of ${few}.`);
         }
         if (start >= stop) {
           throw new Error("This range is empty. Choose the lower category first.");
