@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from numpy.typing import ArrayLike
 
-from dawa import budget, check, mechanisms, progress
+from dawa import budget, check, mechanisms, progress, sources
 from dawa.axis import Axis, AxisLike
 from dawa.budget import Epsilon
 from dawa.counts import Counts
@@ -110,8 +110,6 @@ def release(
     >>> rel.answer(40, 50).confidence
     0.95
     """
-    from dawa import sources  # noqa: PLC0415  engines are slow to load, and not needed to read a release
-
     listed = listed_axes(axes)
     total = budget.exact(epsilon)
     randomness = randomness_for(seed)

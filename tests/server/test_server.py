@@ -202,7 +202,7 @@ def test_nothing_is_read_again(releases, tmp_path):
         ("ages/answer?lo=0&hi=500", ["500 lies outside the axis 'age'", "ask between 0 and 100"]),
         ("ages/answer?lo=65&hi=18", ["empty", "lower end first"]),
         ("ages/answer?lo=ten&hi=18", ["'ten' is not a finite number"]),
-        ("ages/answer?lo=1e999999999&hi=18", ["no finite number"]),
+        ("ages/answer?lo=1e999999999&hi=18", ["not a finite number"]),
         ("ages/answer?lo=1", ["lacks 'hi'"]),
         ("ages/answer?lo=1&lo=2&hi=3&hi=4", ["two ends on each of age", "once for every axis"]),
         ("map/answer?lo=1&hi=2", ["two ends on each of lon, lat"]),
@@ -413,7 +413,7 @@ def test_the_extra_is_asked_for(folder, monkeypatch):
         (["--host", "192.0.2.1"], ["Nothing can listen on 192.0.2.1"]),
         (["--host", "no such name"], ["no address"]),
         (["--workers", "0"], ["0 workers"]),
-        (["--rate", "0"], ["no rate"]),
+        (["--rate", "0"], ["not a rate"]),
     ],
 )
 def test_commands_that_cannot_serve(releases, tmp_path, arguments, parts):

@@ -183,7 +183,7 @@ def test_no_error_tells_a_password(address):
     assert "s3cret" not in shown
 
 
-# --- what is not a table, or does not fit ------------------------------------------------------------------------------
+# --- what is not a table, or does not fit ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ WRONG = [
     ("start = 0\nstop = 120", "values = [0.5]", "values are not categories", "low"),
     ("start = 0\nstop = 120", "values = 5", "values is not a list", "values = "),
     ("[[axes]]", "[axes]", "axes is not a list", r"\[\[axes\]\]"),
-    ("[privacy]", "[privacy]\nmax_rows_per_unit = 1.5", "no whole number", "max_rows_per_unit = 1"),
+    ("[privacy]", "[privacy]\nmax_rows_per_unit = 1.5", "not a whole number", "max_rows_per_unit = 1"),
     ("[source]", "release = 5\n[source]", "release is not a table", "write a line"),
     ("[source]", "[release.options]\nx = {a = 1}\n[source]", "option 'x' is not a plain value", "list of numbers"),
 ]

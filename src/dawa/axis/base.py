@@ -7,7 +7,6 @@ before looking, such as "ages from 0 to 120".
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from fractions import Fraction
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -26,13 +25,8 @@ if TYPE_CHECKING:
 Outside = Literal["clip", "drop"]
 NO_BOUNDS = "bounds are never read from the data, because the smallest and the largest value belong to two people"
 
-KINDS = {
-    "numbers": ("dawa.axis.numbers", "NumberAxis"),
-    "edges": ("dawa.axis.numbers", "EdgeAxis"),
-    "dates": ("dawa.axis.dates", "DateAxis"),
-    "ordered": ("dawa.axis.ordered", "OrderedAxis"),
-}
-"""Where each kind of axis lives, by its name in release files."""
+KINDS: dict[str, Any] = {}
+"""Every kind of axis by its name in release files; the package imports them all."""
 
 
 class Axis:
@@ -60,9 +54,13 @@ class Axis:
     start: Any
     stop: Any
 
+    def __init_subclass__(cls) -> None:
+        """Every kind is known by its name."""
+        KINDS[cls.kind] = cls
+
     def __new__(cls, *_args: Any, **_options: Any) -> Self:  # noqa: ANN401  each kind names its own
         """An axis of numbers, where no kind is named."""
-        kind: type[Self] = _kind("numbers") if cls is Axis else cls
+        kind: type[Self] = KINDS["numbers"] if cls is Axis else cls
         return super().__new__(kind)
 
     if TYPE_CHECKING:
@@ -78,7 +76,7 @@ class Axis:
         >>> Axis.edges("income", [0, 10_000, 50_000, 1_000_000]).size
         3
         """
-        made: EdgeAxis = _kind("edges")(column, edges, outside)
+        made: EdgeAxis = KINDS["edges"](column, edges, outside)
         return made
 
     @staticmethod
@@ -104,7 +102,7 @@ class Axis:
         >>> Axis.dates("when", "2013-01-01", "2014-01-01", step="1h").size
         8760
         """
-        made: DateAxis = _kind("dates")(column, start, stop, step, zone, outside)
+        made: DateAxis = KINDS["dates"](column, start, stop, step, zone, outside)
         return made
 
     @staticmethod
@@ -116,7 +114,7 @@ class Axis:
         >>> Axis.ordered("grade", ["A", "B", "C"]).span("A", "B")
         (Fraction(0, 1), Fraction(2, 1))
         """
-        made: OrderedAxis = _kind("ordered")(column, values, outside)
+        made: OrderedAxis = KINDS["ordered"](column, values, outside)
         return made
 
     @property
@@ -189,7 +187,7 @@ class Axis:
         """
         if data["kind"] not in KINDS:
             raise AxisError(f"The axis is of the unknown kind {data['kind']!r}.", "update dawa.")
-        made: Axis = _kind(data["kind"]).read(data)
+        made: Axis = KINDS[data["kind"]].read(data)
         return made
 
     def _check(self, cells: int | Fraction | None = None) -> None:
@@ -203,11 +201,6 @@ class Axis:
                 f"The axis {self.column!r} has {cells} cells, more than 2^48.",
                 "choose a coarser step: buckets narrower than the noise allows are merged anyway.",
             )
-
-
-def _kind(name: str) -> Any:  # noqa: ANN401  a class; its module imports this one
-    module, kind = KINDS[name]
-    return getattr(import_module(module), kind)
 
 
 def labelled(values: Iterable[object], shape: tuple[int, ...]) -> NDArray[np.object_]:
