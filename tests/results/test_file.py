@@ -3,6 +3,7 @@
 import copy
 import json
 from importlib import resources
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -447,3 +448,20 @@ def test_damaged_boxes_are_refused(tmp_path, boxed, where, value):
 def test_a_range_is_no_map(tmp_path, data):
     with pytest.raises(ReleaseError, match="Hint:"):
         load(tmp_path, changed(data, ("buckets", "order"), "hilbert"))
+
+
+# --- files of earlier versions --------------------------------------------------------------------------------------
+
+EARLIER = Path(__file__).with_name("files")
+"""Releases of generated people as version 0.2.0.dev0 wrote them, and what it answered."""
+
+
+@pytest.mark.parametrize("name", json.loads((EARLIER / "answers.json").read_text(encoding="utf-8")))
+def test_earlier_files_answer_as_they_did(name, schema):
+    path = EARLIER / f"{name}.json"
+    schema.validate(json.loads(path.read_text(encoding="utf-8")))
+    rel = dawa.load(path)
+    for asked in json.loads((EARLIER / "answers.json").read_text(encoding="utf-8"))[name]:
+        found = rel.answer(asked["lo"], asked["hi"])
+        numbers = (found.value, found.noise_margin, found.bias_bound, found.low, found.high)
+        np.testing.assert_allclose(numbers, asked["answer"], rtol=1e-9, atol=1e-9)
