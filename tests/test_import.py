@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import dawa
+from dawa import errors
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,17 @@ def test_every_name_is_there():
     assert dir(dawa) == dawa.__all__
     with pytest.raises(AttributeError, match="relase"):
         dawa.relase  # noqa: B018  looking is enough
+
+
+@pytest.mark.parametrize("name", ["errors", "ledger", "mechanisms", "sources", "workloads"])
+def test_modules_are_attributes_of_a_fresh_package(name):
+    """Without anything else having been touched."""
+    assert f"dawa.{name}" in modules_after(f"import dawa; dawa.{name}")
+
+
+def test_every_error_is_exported():
+    own = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
+    assert own <= set(dawa.__all__)
 
 
 def test_the_library_is_there(loaded):

@@ -1,5 +1,5 @@
 from . import errors, ledger, mechanisms, noise, partition, plots, sources, spec, workloads
-from .axis import Axis, AxisLike
+from .axis import Axis, AxisLike, AxisValue
 from .budget import Epsilon
 from .counts import Counts
 from .errors import (
@@ -35,6 +35,7 @@ __all__ = [
     "Axis",
     "AxisError",
     "AxisLike",
+    "AxisValue",
     "BudgetError",
     "Counts",
     "CountsError",

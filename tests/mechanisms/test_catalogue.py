@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dawa
-from dawa import mechanisms
+from dawa import ledger, mechanisms
 from dawa.errors import BudgetError, OptionError
 from dawa.partition import NoisyCost, Walk, given
 
@@ -135,3 +135,45 @@ def test_partitions_of_the_rivals_run_from_counts_to_estimate(name, atol, seed, 
         assert est.cells.sum() == pytest.approx(sum(cells), abs=0.5)
     else:
         np.testing.assert_allclose(est.cells, cells, atol=atol)
+
+
+# --- options as their dataclass -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", mechanisms.names())
+def test_a_mechanism_is_its_options(name):
+    kind = type(mechanisms.configured(name, {}))
+    assert kind is getattr(mechanisms, kind.__name__), "it is exported"
+    assert kind.__doc__.strip(), "it says what it is"
+    assert not kind().changed()
+    by_name, by_value = (dawa.estimate([3] * 16, epsilon=1, mechanism=one, seed=1) for one in (name, kind()))
+    np.testing.assert_array_equal(by_name.cells, by_value.cells)
+    assert (by_name.mechanism, by_name.options) == (by_value.mechanism, by_value.options)
+
+
+def test_options_may_be_given_either_way():
+    fast = mechanisms.Dawa(effort="fast", strategy="hats")
+    assert fast.changed() == {"effort": "fast", "strategy": "hats"}
+    assert mechanisms.configured("dawa", {"effort": "fast", "strategy": "hats"}) == fast
+    assert mechanisms.configured(fast, {"strategy": "best"}) == mechanisms.Dawa(effort="fast")
+    assert fast.strategy == "hats", "it is not changed itself"
+    with pytest.raises(OptionError, match="has no option 'efort'"):
+        mechanisms.configured(fast, {"efort": "fast"})
+    with pytest.raises(OptionError, match=r"make one: dawa\.mechanisms\.Dawa\(\)"):
+        mechanisms.configured(mechanisms.Dawa, {})
+
+
+def test_bounds_as_an_option_differ_from_the_default():
+    assert list(mechanisms.Dawa(partition=np.array([0, 3, 8])).changed()) == ["partition"]
+
+
+def test_a_release_says_what_was_not_as_usual(tmp_path):
+    book = ledger.opened(tmp_path / "ledger.db")
+    book.create("hr", cap=2)
+    for how in ({"mechanism": mechanisms.Hb(branching=4)}, {"mechanism": "hb", "branching": 4}):
+        rel = dawa.release({"x": [1, 2]}, dawa.Axis("x", 0, 8), epsilon=1, ledger=book, dataset="hr", **how)
+        assert rel.privacy.mechanism == "hb"
+    first, second = (entry for entry in book.history("hr") if entry.kind == "reserve")
+    assert first.mechanism == second.mechanism == "hb"
+    assert first.what == second.what
+    assert first.what["options"] == {"branching": 4}

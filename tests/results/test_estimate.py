@@ -11,6 +11,7 @@ import dawa
 from dawa import workloads
 from dawa.errors import WorkloadError
 from dawa.queries.bucket_queries import BucketQueries
+from dawa.queries.workload import Workload
 from dawa.strategy import choose
 
 PUBLIC = [0, 3, 4, 8, 13, 14, 16]
@@ -219,7 +220,7 @@ def test_merging_measures_together_what_no_query_tells_apart():
     assert together.rmse(asked) <= apart.rmse(asked)
 
 
-@pytest.mark.parametrize("ask", ["answer", "variances", "rmse"])
+@pytest.mark.parametrize("ask", ["answers", "variances", "rmse"])
 @pytest.mark.parametrize("wrong", [workloads.identity(9), "everything", None, [0, 5]])
 def test_other_questions_are_refused(ask, wrong):
     est = dawa.estimate(made(10), epsilon=1, seed=0)
@@ -231,3 +232,30 @@ def test_repr_is_short_and_public():
     assert repr(dawa.estimate([5] * 4, epsilon="1/3", mechanism="identity")) == (
         "Estimate(identity, epsilon=1/3, 4 buckets of 4 cells)"
     )
+
+
+# --- one answer and many --------------------------------------------------------------------------------------------
+
+
+def test_answer_is_one_and_answers_are_many():
+    line = dawa.estimate(np.arange(20), epsilon=1, seed=0)
+    grid = dawa.estimate(np.arange(20).reshape(4, 5), epsilon=1, seed=0)
+    assert line.answer(3, 17) == line.answers(Workload.ranges([3], [17], 20))[0]
+    assert grid.answer((1, 0), (3, 4)) == grid.answers(Workload.rectangles([[1, 0]], [[3, 4]], (4, 5)))[0]
+    assert isinstance(line.answer(3, 17), float)
+    for wrong in [(3,), (17, 3), (3, 21), ("a", "b"), ((1, 2), (3, 4))]:
+        with pytest.raises(WorkloadError, match="Hint:"):
+            line.answer(*wrong)
+
+
+def test_a_workload_is_answered_as_before_with_a_warning():
+    est = dawa.estimate(np.arange(20), epsilon=1, seed=0)
+    queries = dawa.workloads.prefixes(20)
+    with pytest.warns(DeprecationWarning, match=r"est\.answers\(workload\)"):
+        old = est.answer(queries)
+    np.testing.assert_array_equal(old, est.answers(queries))
+
+
+def test_the_partition_is_the_bounds_of_the_buckets():
+    est = dawa.estimate([9] * 8 + [0] * 24, epsilon=10, partition=[0, 8, 32], seed=0)
+    assert est.partition is est.buckets.bounds

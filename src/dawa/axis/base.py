@@ -5,7 +5,7 @@ before looking, such as "ages from 0 to 120".
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import date, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dawa.axis.dates import DateAxis
     from dawa.axis.numbers import EdgeAxis
     from dawa.axis.ordered import OrderedAxis
-    from dawa.axis.readings import Number
+    from dawa.axis.readings import Number, Time
 
 
 Outside = Literal["clip", "drop"]
@@ -82,8 +82,8 @@ class Axis:
     @staticmethod
     def dates(
         column: str,
-        start: object = None,
-        stop: object = None,
+        start: "Time | None" = None,
+        stop: "Time | None" = None,
         step: str | timedelta = "1 day",
         zone: str | None = None,
         outside: Outside = "clip",
@@ -209,6 +209,9 @@ def labelled(values: Iterable[object], shape: tuple[int, ...]) -> NDArray[np.obj
     array.reshape(-1)[:] = list(values)
     return array
 
+
+AxisValue = float | str | Fraction | date | np.datetime64
+"""A value of an axis: a number, a category, a date or a time."""
 
 AxisLike = Axis | Sequence[Axis]
 """The axis of a release, or its axes."""

@@ -11,6 +11,10 @@ from dawa.budget import fraction
 from dawa.errors import AxisError
 
 Number = Rational | float | str
+"""A number as people write it; 0.1 is one tenth."""
+
+Time = date | np.datetime64 | str
+"""A date or a time as people write it."""
 
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  times without a zone are taken as they are
 MICROSECOND = timedelta(microseconds=1)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dawa import budget, check
-from dawa.budget import shown
+from dawa.budget import Epsilon, shown
 from dawa.errors import BudgetError, DawaError, ExhaustedError, LedgerError, PublicNote, TakenBackError
 from dawa.ledger import accounts as failures
 from dawa.ledger import entries, store
@@ -63,7 +63,7 @@ class Ledger:
 
     place: store.Place
 
-    def create(self, dataset: str, cap: object, who: str | None = None) -> Account:
+    def create(self, dataset: str, cap: Epsilon, who: str | None = None) -> Account:
         """Open an account; the first one makes the ledger.
 
         Args:
@@ -88,7 +88,7 @@ class Ledger:
         self._append(decide, making=True)
         return self.account(dataset)
 
-    def raise_cap(self, dataset: str, cap: object, *, why: str, who: str | None = None) -> Account:
+    def raise_cap(self, dataset: str, cap: Epsilon, *, why: str, who: str | None = None) -> Account:
         """Allow more to be spent on a dataset. What was spent stays spent.
 
         Args:
@@ -116,7 +116,7 @@ class Ledger:
         return self.account(dataset)
 
     def reserve(
-        self, dataset: str, epsilon: object, *, what: Mapping[str, Any], mechanism: str, who: str | None = None
+        self, dataset: str, epsilon: Epsilon, *, what: Mapping[str, Any], mechanism: str, who: str | None = None
     ) -> "Reservation":
         """Spend on a dataset, before its data is read.
 

@@ -21,6 +21,7 @@ from dawa.mechanisms.two_stage import AsPublished, TwoStage
 from dawa.noise.randomness import Randomness
 from dawa.partition import noisy_cost, php, privtree, structure_first, uniform_grid
 from dawa.partition.buckets import by_rows
+from dawa.partition.choose import PartitionLike
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 from dawa.strategy import choose as stage_two
@@ -45,7 +46,7 @@ class Dawa2014(AsPublished):
 
     name = "dawa-2014"
     summary = "The paper's Algorithm 1 as proven (lengths that are powers of two), then the greedy tree."
-    partition: Any = "noisy-cost"
+    partition: PartitionLike = "noisy-cost"
     strategy: str = "greedy"
 
 
@@ -55,7 +56,7 @@ class Dawa2014All(AsPublished):
 
     name = "dawa-2014-all"
     summary = "The paper's Algorithm 1 as proven, over intervals of all lengths, then the greedy tree."
-    partition: Any = noisy_cost.NoisyCost(lengths="all")
+    partition: PartitionLike = noisy_cost.NoisyCost(lengths="all")
     strategy: str = "greedy"
 
 
@@ -65,7 +66,7 @@ class GreedyH(AsPublished):
 
     name = "greedy-h"
     summary = "No partition; the greedy tree."
-    partition: Any = "none"
+    partition: PartitionLike = "none"
     strategy: str = "greedy"
 
 
@@ -102,7 +103,7 @@ class Identity(AsPublished):
 
     name = "identity"
     summary = "Noise on every cell alone: the baseline."
-    partition: Any = "none"
+    partition: PartitionLike = "none"
     strategy: str = "leaves"
 
 
@@ -128,7 +129,7 @@ class Privelet(AsPublished):
 
     name = "privelet"
     summary = "Noise on Haar wavelets over the cells, along every axis (Xiao et al. 2010)."
-    partition: Any = "none"
+    partition: PartitionLike = "none"
     strategy: str = "wavelet"
 
     def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
@@ -163,7 +164,7 @@ class Hierarchical(AsPublished):
 
     name = "hierarchical"
     summary = "A binary tree with the same noise on every level, made consistent (Hay et al. 2010)."
-    partition: Any = "none"
+    partition: PartitionLike = "none"
     strategy: str = "uniform"
 
 
@@ -188,7 +189,7 @@ class Hb(AsPublished):
 
     name = "hb"
     summary = "A tree with the same noise on every level and the best branching for ranges (Qardaji et al. 2013)."
-    partition: Any = "none"
+    partition: PartitionLike = "none"
     strategy: str = "hb"
 
 
@@ -206,7 +207,7 @@ class Php(AsPublished):
 
     name = "php"
     summary = "Bisection by the exponential mechanism, then noise on every bucket alone (Ács et al. 2012)."
-    partition: Any = php.Php()
+    partition: PartitionLike = php.Php()
     strategy: str = "leaves"
 
 
@@ -224,7 +225,7 @@ class StructureFirst(AsPublished):
 
     name = "structure-first"
     summary = "A few buckets, bounds drawn by the exponential mechanism, or else none; then a tree (Xu et al. 2013)."
-    partition: Any = structure_first.StructureFirst()
+    partition: PartitionLike = structure_first.StructureFirst()
     strategy: str = "uniform"
     branching: int | None = 16
 
@@ -245,7 +246,7 @@ class PrivTree(AsPublished):
 
     name = "privtree"
     summary = "Divide what holds many records, then noise on every bucket alone (Zhang et al. 2016)."
-    partition: Any = privtree.PrivTree()
+    partition: PartitionLike = privtree.PrivTree()
     strategy: str = "leaves"
 
 
@@ -270,7 +271,7 @@ class Quadtree(AsPublished):
 
     name = "quadtree"
     summary = "A quadtree with geometric weights over the cells (Cormode et al. 2012)."
-    partition: Any = "none"
+    partition: PartitionLike = "none"
     strategy: str = "geometric"
 
     def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
@@ -294,7 +295,7 @@ class Ugrid(AsPublished):
 
     name = "ugrid"
     summary = "A grid of equal boxes by the number of records, then noise on every box alone (Qardaji et al. 2013)."
-    partition: Any = uniform_grid.UniformGrid()
+    partition: PartitionLike = uniform_grid.UniformGrid()
     strategy: str = "leaves"
 
 
@@ -318,7 +319,7 @@ class Uniform(AsPublished):
 
     name = "uniform"
     summary = "The noisy total, spread evenly: the floor of every comparison."
-    partition: Any = "one"
+    partition: PartitionLike = "one"
     strategy: str = "leaves"
 
 

@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from dawa import budget, mechanisms, workloads
+from dawa.budget import Epsilon
 from dawa.errors import DawaError, OptionError, WorkloadError
 from dawa.limits import MOST_CELLS_RANKED
 from dawa.measure import Measurements
@@ -58,7 +59,7 @@ class Ranked:
     options: dict[str, str] = field(default_factory=dict)
 
 
-def recommended(workload: Workload, epsilon: object = 1, effort: choose.Effort = "best") -> list[Ranked]:
+def recommended(workload: Workload, epsilon: Epsilon = 1, effort: choose.Effort = "best") -> list[Ranked]:
     """The mechanisms that do not look at the data, from the least expected error to the largest.
 
     Args:

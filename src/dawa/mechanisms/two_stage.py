@@ -16,6 +16,7 @@ from dawa.mechanisms.base import Mechanism
 from dawa.noise.randomness import Randomness
 from dawa.partition import choose as stage_one
 from dawa.partition.buckets import Buckets
+from dawa.partition.choose import PartitionLike
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 from dawa.strategy import choose as stage_two
@@ -40,7 +41,7 @@ class TwoStage(Mechanism):
         postprocess: ``"nonnegative"``, ``"rounded"`` (non-negative and whole), or ``"none"`` (unbiased).
     """
 
-    partition: Any = "walk"
+    partition: PartitionLike = "walk"
     strategy: str = "best"
     effort: stage_two.Effort | None = None
     branching: int | None = None

@@ -30,9 +30,11 @@ ON_MAPS: dict[str, Method | GridMethod] = {"walk": on_maps()}
 PUBLIC = ("none", "one")
 
 
-def method(
-    option: "Method | GridMethod | Buckets | str | ArrayLike | None", shape: tuple[int, ...]
-) -> Method | GridMethod | Buckets:
+PartitionLike = Method | GridMethod | Buckets | str | ArrayLike | None
+"""A partition by name, a method with options of its own, or public bucket bounds."""
+
+
+def method(option: PartitionLike, shape: tuple[int, ...]) -> Method | GridMethod | Buckets:
     """Read the ``partition`` option: a name, a method with options of its own, or public bucket bounds."""
     size = math.prod(shape)
     if option is None or (isinstance(option, str) and option == "none"):

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dawa import check, infer
 from dawa.arrays import BoolArray, FloatArray, IntArray
-from dawa.axis import Axis
+from dawa.axis import Axis, AxisValue
 from dawa.errors import OptionError, ReleaseError
 from dawa.queries.bucket_queries import BucketQueries, coordinates
 from dawa.queries.workload import Workload
@@ -25,6 +25,10 @@ from dawa.results.statement import PrivacyStatement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+End = AxisValue | Sequence[AxisValue]
+"""One end of a range: a value of the axis; with several axes one for each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +62,7 @@ class Release:
         """Bucket bounds in the attribute's own units, on one axis."""
         return self.axis.value(self.estimate.buckets.bounds)
 
-    def answer(self, lo: object, hi: object, confidence: float = 0.95) -> Answer:
+    def answer(self, lo: End, hi: End, confidence: float = 0.95) -> Answer:
         """How many records lie from ``lo`` up to but not including ``hi``.
 
         Args:

@@ -22,7 +22,7 @@ from dawa.counts import Counts
 from dawa.errors import DawaError, OptionError, SourceError
 from dawa.sources import columns, databases, files, frames, tables
 from dawa.sources.placed import Expression, whole
-from dawa.sources.tables import HINT, Source, Table, TextFile
+from dawa.sources.tables import HINT, Source, Table, TableLike, TextFile
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Query:
         return self.source.fetch(self.expression).drop_null()
 
 
-def counted(table: Any, axes: tuple[Axis, ...], unit: str | None = None, max_rows_per_unit: int = 1) -> Counts:  # noqa: ANN401  see source
+def counted(table: TableLike, axes: tuple[Axis, ...], unit: str | None = None, max_rows_per_unit: int = 1) -> Counts:
     """Count a table's records along axes, inside the engine that holds it.
 
     Args:
@@ -101,7 +101,7 @@ def counted(table: Any, axes: tuple[Axis, ...], unit: str | None = None, max_row
 
 @contextmanager
 def query(
-    table: Any,  # noqa: ANN401  see source
+    table: TableLike,
     axes: tuple[Axis, ...],
     unit: str | None = None,
     max_rows_per_unit: int = 1,
@@ -123,7 +123,7 @@ def query(
 
 
 @contextmanager
-def source(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401  whatever people hand over
+def source(table: TableLike, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:
     """Open a table, and close what was opened for it.
 
     Raises:
@@ -178,7 +178,7 @@ def expression(
     return kept.group_by("cell").aggregate(records=kept.count())
 
 
-def check_unit(unit: Any, max_rows_per_unit: Any) -> int:  # noqa: ANN401  to be checked
+def check_unit(unit: str | None, max_rows_per_unit: int) -> int:
     """The number of rows that a unit may have, if there is such a unit.
 
     Raises:
