@@ -9,9 +9,7 @@
 | ``privtree`` | dividing what holds many records (Zhang et al. 2016) | ``privtree.md`` |
 | ``uniform_grid`` | equal boxes by the number of records (Qardaji et al. 2013) | ``uniform_grid.md`` |
 | ``kd_tree`` | boxes cut at medians above, in halves below (Cormode et al. 2012) | ``kd_tree.md`` |
-| ``fixed`` | none, or one that the user names | it never looks |
-| ``row_major`` | none, with cells row by row | it never looks |
-| ``optimum`` | the least-cost partition, for evaluation | it is NOT; nothing in the pipeline imports it |
+| ``buckets`` | every cell on its own, or bounds that the user names | it never looks |
 """
 
 from dawa.partition.buckets import Buckets, every_cell, given
