@@ -26,18 +26,18 @@ check: $(VENV)/.installed-check node_modules/.installed
 	npm run --silent check
 
 bench: $(VENV)/.installed-test
-	$(BIN)/python -m benchmarks.noise
-	$(BIN)/python -m benchmarks.strategies
-	$(BIN)/python -m benchmarks.speed
-	$(BIN)/python -m benchmarks.accuracy
-	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m dawa_bench.noise
+	$(BIN)/python -m dawa_bench.strategies
+	$(BIN)/python -m dawa_bench.speed
+	$(BIN)/python -m dawa_bench.accuracy
+	$(BIN)/python -m dawa_bench.startup
 
 rivals: $(VENV)/.installed-test
-	$(BIN)/python -m benchmarks.rivals
+	$(BIN)/python -m dawa_bench.rivals
 
 maps: $(VENV)/.installed-test
-	$(BIN)/python -m benchmarks.spatial
-	$(BIN)/python -m benchmarks.large_maps
+	$(BIN)/python -m dawa_bench.maps
+	$(BIN)/python -m dawa_bench.places
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dawa needs Python 3.11 or newer. Hint: make PYTHON=python3.12")'

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 import dawa
-from benchmarks.large_maps import EAST, NORTH, SOUTH, WEST, places
 from dawa.demo import INCOME, people
+from dawa_bench.places import EAST, NORTH, SOUTH, WEST, real_places
 
 WIDTH, HEIGHT, LEFT, TOP = 860, 300, 56, 40
 TICKS = (0, 1, 10, 100, 1000)
@@ -26,7 +26,7 @@ def x(income: float) -> float:
 def main() -> None:
     """Write docs/release.svg and docs/maps.png."""
     incomes_over_truth()
-    longitude, latitude = places()
+    longitude, latitude = real_places()
     limits = ((SOUTH, NORTH), (WEST, EAST))
     counts = np.histogram2d(latitude, longitude, bins=256, range=limits)[0].astype(np.int64)[::-1]
     estimate = dawa.estimate(counts, epsilon="0.5", seed=2014)

@@ -10,8 +10,8 @@ import reverse_geocoder
 from PIL import Image
 
 import dawa
-from benchmarks.chromium import PHONE, READY, chromium
 from dawa.demo import people
+from dawa_bench.page import PHONE, READY, chromium
 
 HERE = Path(__file__).parent
 COLOURS = 128

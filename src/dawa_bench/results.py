@@ -6,13 +6,12 @@ from typing import Any
 
 from dawa.errors import FolderError
 from dawa.plots import drawing
-from dawa_bench import datasets, printed, registry, store
-from dawa_bench.experiment import Experiment
-from dawa_bench.experiments import errors, scale
+from dawa_bench import experiments, paper, store
+from dawa_bench.comparison import geometric
+from dawa_bench.display import means, sources
+from dawa_bench.experiments import Experiment, Record, errors
 from dawa_bench.published import NOT_PRIVATE, labelled
 from dawa_bench.runner import PICTURES, kept
-from dawa_bench.tables import geometric, means, sources
-from dawa_bench.tasks import Record
 
 PAGE, FIGURES = "results.md", "results"
 
@@ -23,12 +22,12 @@ page from what `dawa bench NAME` measured; `dawa bench --list` names the experim
 
 Three things stand beside one another wherever there are three: what the paper **printed**; what the **published** code
 gives here, which is {NOT_PRIVATE} (its first stage adds half the noise that its proof asks for, none at all to single
-cells, and clamps noisy costs; its rivals have faults of their own, told in `src/dawa/bench/published_rivals.py`); and
+cells, and clamps noisy costs; its rivals have faults of their own, told in `src/dawa_bench/published.py`); and
 what the **sound** mechanisms of this library give.
 
 Errors are measured on the queries that a mechanism was given. Where a section ends in `dawa 0.1.0`, `dawa` ran with
 `merge=True`, that version's default (but not where partitions are compared, or strategies on given buckets); on fresh
-queries it then did far worse. `python -m benchmarks.accuracy` measures both kinds of queries, with today's default.
+queries it then did far worse. `python -m dawa_bench.accuracy` measures both kinds of queries, with today's default.
 """
 
 
@@ -42,7 +41,7 @@ def report(results: Path, target: Path) -> Path:
     Raises:
         FolderError: If there are no results, or the page cannot be written.
     """
-    runs = {name: kept(registry.find(name), results / name) for name in registry.names()}
+    runs = {name: kept(experiments.find(name), results / name) for name in experiments.names()}
     done = {name: run for name, run in runs.items() if run is not None}
     if not done:
         raise FolderError(
@@ -51,7 +50,7 @@ def report(results: Path, target: Path) -> Path:
     try:
         (target / FIGURES).mkdir(parents=True, exist_ok=True)
         sections = [
-            _section(registry.find(name), *run, store.noted(results / name), target) for name, run in done.items()
+            _section(experiments.find(name), *run, store.noted(results / name), target) for name, run in done.items()
         ]
         findings = _findings({name: records for name, (_, records) in done.items()})
         page = "\n".join([HEAD, findings, *sections, _missing(done)])
@@ -76,23 +75,23 @@ def _findings(found: dict[str, list[Record]]) -> str:
 
 
 def _main_findings(records: Sequence[Record]) -> list[str]:
-    code = errors.CODE
-    ratios = {epsilon: errors.ratios(records, epsilon, "dawa", code) for epsilon in printed.EPSILONS}
+    code = paper.CODE
+    ratios = {epsilon: errors.ratios(records, epsilon, "dawa", code) for epsilon in paper.EPSILONS}
     overall = geometric(ratio for found in ratios.values() for ratio in found)
     proven = geometric(
-        ratio for epsilon in printed.EPSILONS for ratio in errors.ratios(records, epsilon, "dawa-2014", code)
+        ratio for epsilon in paper.EPSILONS for ratio in errors.ratios(records, epsilon, "dawa-2014", code)
     )
     plain = geometric(
-        ratio for epsilon in printed.EPSILONS for ratio in errors.ratios(records, epsilon, "greedy-h", "dawa-2014")
+        ratio for epsilon in paper.EPSILONS for ratio in errors.ratios(records, epsilon, "greedy-h", "dawa-2014")
     )
     above = [
-        f"{dataset.name} at ε = {epsilon} ({ratio:.2f})"
+        f"{dataset} at ε = {epsilon} ({ratio:.2f})"
         for epsilon, found in ratios.items()
-        for dataset, ratio in zip(datasets.LINES, found, strict=True)
+        for dataset, ratio in zip(paper.DATASETS, found, strict=True)
         if ratio > 1
     ]
     lost = errors.losses(records)
-    number = len(datasets.LINES) * len(printed.EPSILONS)
+    number = len(paper.DATASETS) * len(paper.EPSILONS)
     verdict = "cheaper than no partition" if plain > 1 else "dearer than no partition at all"
     listed = "; ".join(
         f"`{name}` on {dataset} at ε = {epsilon} ({factor:.2f})" for dataset, epsilon, name, factor in lost
@@ -119,7 +118,7 @@ def _main_findings(records: Sequence[Record]) -> list[str]:
 
 def _optimal_k(records: Sequence[Record]) -> str:
     found = means(records, lambda one: (one.task.dataset, one.task.mechanism, one.task.epsilon), "buckets")
-    exchanged = {**printed.OPTIMAL_K, "nettrace": printed.OPTIMAL_K["adult"], "adult": printed.OPTIMAL_K["nettrace"]}
+    exchanged = {**paper.OPTIMAL_K, "nettrace": paper.OPTIMAL_K["adult"], "adult": paper.OPTIMAL_K["nettrace"]}
     off = max(abs(found[name, "optimum", "0.05"] / k - 1) for name, k in exchanged.items())
     return (
         f"**The paper's Table 1 is of ε2 = 0.05,** with Nettrace and Adult exchanged: so read, no entry is off by more "
@@ -132,9 +131,7 @@ def _maps(records: Sequence[Record]) -> str:
     settings = sorted({key[:2] for key in found})
     lost = []
     for epsilon, shape in settings:
-        sound = {
-            who: error for (e, s, who), error in found.items() if (e, s) == (epsilon, shape) and who != errors.CODE
-        }
+        sound = {who: error for (e, s, who), error in found.items() if (e, s) == (epsilon, shape) and who != paper.CODE}
         best = min(sound, key=sound.__getitem__)
         if sound["dawa"] > 1.05 * sound[best]:
             lost.append(f"`{best}` on {shape}° at ε = {epsilon} ({sound['dawa'] / sound[best]:.2f})")
@@ -146,9 +143,9 @@ def _maps(records: Sequence[Record]) -> str:
 
 
 def _regret(records: Sequence[Record]) -> str:
-    regret = scale.regrets(records)
+    regret = errors.regrets(records)
     scales = sorted({one for one, _ in regret})
-    overall = {name: geometric(regret[one, name] for one in scales) for name in scale.NAMES if name != scale.CODE}
+    overall = {name: geometric(regret[one, name] for one in scales) for name in errors.ON_SCALES if name != paper.CODE}
     first, second, *_ = sorted(overall, key=overall.__getitem__)
     return (
         f"**Over all amounts of data** the least regret has `{first}` ({overall[first]:.2f}), then `{second}` "
@@ -161,10 +158,9 @@ def _section(
 ) -> str:
     """One experiment: its tables, its figure, and how it was run."""
     lines = [f"## {experiment.title}", "", f"`dawa bench {experiment.name}`. {experiment.finding}", ""]
-    figure = experiment.figure(records)
-    if figure is not None:
+    if experiment.figure is not None:
         name = f"{experiment.name}{Path(PICTURES[1]).suffix}"
-        drawing.saved(figure, target / FIGURES / name)
+        drawing.saved(experiment.figure(records), target / FIGURES / name)
         lines += [f"![{experiment.title}]({FIGURES}/{name})", ""]
     lines += [table.markdown() for table in experiment.tables(records)]
     machine = noted.get("machine", {})
@@ -178,5 +174,5 @@ def _section(
 
 
 def _missing(found: Collection[str]) -> str:
-    absent = [name for name in registry.names() if name not in found]
+    absent = [name for name in experiments.names() if name not in found]
     return f"Not run yet: {', '.join(absent)}." if absent else ""

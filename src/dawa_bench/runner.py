@@ -17,9 +17,8 @@ from typing import Any, Literal
 from dawa.errors import OptionError
 from dawa.plots import drawing
 from dawa.version import __version__
-from dawa_bench import registry, store
-from dawa_bench.experiment import Experiment, Size
-from dawa_bench.tasks import Record, Task
+from dawa_bench import store
+from dawa_bench.experiments import Experiment, Record, Size, Task, find
 
 Backend = Literal["loky", "dask", "ray"]
 BACKENDS = ("loky", "dask", "ray")
@@ -100,15 +99,15 @@ def show(experiment: Experiment, records: Sequence[Record], folder: Path) -> Non
     store.finish(folder, records)
     text = "\n".join(table.markdown() for table in experiment.tables(records))
     (folder / TABLES).write_text(f"# {experiment.title}\n\n{text}", encoding="utf-8")
-    figure = experiment.figure(records)
-    if figure is not None:
+    if experiment.figure is not None:
+        figure = experiment.figure(records)
         for name in PICTURES:
             drawing.saved(figure, folder / name)
 
 
 def one(task: Task, data: Path | None) -> Record:
     """Run one task, in whatever process this is."""
-    return Record(task, registry.find(task.experiment).run(task, data))
+    return Record(task, find(task.experiment).run(task, data))
 
 
 def _of(tasks: Sequence[Task], folder: Path) -> list[Record]:
@@ -122,7 +121,7 @@ def _workers(experiment: Experiment, jobs: int | None, backend: Backend) -> int:
     if backend not in BACKENDS:
         raise OptionError(f"There is no backend {backend!r}.", f"choose one of {', '.join(BACKENDS)}.")
     if jobs is not None and jobs < 1:
-        raise OptionError(f"jobs={jobs} is no number of processes.", "pass 1 or more.")
+        raise OptionError(f"jobs={jobs} is not a number of processes.", "pass 1 or more.")
     if experiment.alone and (jobs not in {None, 1} or backend != "loky"):
         raise OptionError(
             f"{experiment.name} measures time, and runs one task at a time on this machine.",

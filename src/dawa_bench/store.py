@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dawa.errors import FolderError
-from dawa_bench.tasks import COLUMNS, KEYS, VALUES, Measured, Record, Task
+from dawa_bench.experiments import COLUMNS, KEYS, VALUES, Measured, Record, Task
 
 LINES, TABLE, RUN = "records.csv", "records.parquet", "run.json"
 WHOLE = {"buckets"}
@@ -30,7 +30,7 @@ def opened(folder: Path) -> int:
     """A file descriptor to append records with; the folder, the file and its heading are made if they are not there.
 
     Raises:
-        FolderError: If the folder cannot be written, or the file is no file of records.
+        FolderError: If the folder cannot be written, or the file is not one of records.
     """
     path = folder / LINES
     try:
@@ -55,7 +55,7 @@ def records(folder: Path) -> list[Record]:
     """All records of a folder, in the order of their keys; of a task that is there twice, the first.
 
     Raises:
-        FolderError: If the file is no file of records.
+        FolderError: If the file is not one of records.
     """
     path = folder / LINES
     if not path.is_file():

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from dawa_bench import registry, store
-from dawa_bench.experiments import rounds
+from dawa_bench import experiments, store
+from dawa_bench.experiments import errors
 from helpers.commands import dawa, refused
 
 
@@ -25,12 +25,12 @@ def test_list_names_every_experiment():
     for arguments in (("bench",), ("bench", "--list")):
         ran = dawa(*arguments)
         assert ran.code == 0
-        assert [line.split()[0] for line in ran.out.splitlines()] == list(registry.names())
+        assert [line.split()[0] for line in ran.out.splitlines()] == list(experiments.names())
 
 
 def test_an_experiment_from_the_shell(monkeypatch, tmp_path):
     """On stand-ins, out of the box; and the second time nothing is left to do."""
-    monkeypatch.setattr(rounds, "ROUNDS", {"quick": (10,), "full": (10, 20)})
+    monkeypatch.setattr(errors, "ROUNDS", {"quick": (10,), "full": (10, 20)})
     for _ in range(2):
         ran = dawa("bench", "paper.rounds", "--quick", "--jobs", 1)
         assert ran.code == 0

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import dawa
-from dawa_bench import datasets, fetch, places
+from dawa_bench import datasets
+from dawa_bench.datasets import Recipe, generated
 from dawa_bench.optimum import optimum
-from dawa_bench.stand_ins import Recipe, generated
 
 HARDNESS = {
     "nettrace": 29,
@@ -116,20 +116,6 @@ def test_where_the_folder_comes_from(tmp_path, monkeypatch):
     assert datasets.folder_for(str(tmp_path / "cache")) == tmp_path / "cache"
 
 
-def test_places_are_real_where_they_are_installed():
-    found = places.load()
-    assert found.kind == "real"
-    assert found.counts.shape == (1024, 1024)
-    assert found.counts.sum() > 10_000
-
-
-def test_places_are_generated_otherwise(monkeypatch):
-    monkeypatch.setattr(places.importlib.util, "find_spec", lambda _: None)
-    found = places.load.__wrapped__()
-    assert found.kind == "generated"
-    assert found.counts.sum() > places.POINTS / 2
-
-
 @pytest.fixture
 def web():
     """A web server on this machine; what it says is in a dict by path."""
@@ -159,10 +145,10 @@ def test_fetch_keeps_what_has_the_right_contents(small, web, tmp_path):
     address, pages = web
     pages["/tiny.npy"] = (folder / one.path).read_bytes()
     target, told = tmp_path / "fetched", []
-    fetch.fetch(target, [one], address, told.append)
+    datasets.fetch(target, [one], address, told.append)
     assert np.array_equal(np.load(target / one.path), counts)
     pages.clear()
-    fetch.fetch(target, [one], address, told.append)
+    datasets.fetch(target, [one], address, told.append)
     assert told == ["tiny: fetched", "tiny: there already"]
 
 
@@ -173,9 +159,9 @@ def test_fetch_keeps_nothing_else(small, web, tmp_path, monkeypatch, change):
     body = (folder / one.path).read_bytes()
     pages["/tiny.npy"] = {"another": body[:-8] + bytes(8), "broken": b"<html>", "gone": None, "large": body}[change]
     if change == "large":
-        monkeypatch.setattr(fetch, "LARGEST", 10)
+        monkeypatch.setattr(datasets, "LARGEST", 10)
     with pytest.raises(dawa.errors.SourceError) as caught:
-        fetch.fetch(tmp_path / "fetched", [one], address)
+        datasets.fetch(tmp_path / "fetched", [one], address)
     assert caught.value.hint
     left = [path for path in (tmp_path / "fetched").rglob("*") if path.is_file()]
     assert not left
@@ -184,9 +170,9 @@ def test_fetch_keeps_nothing_else(small, web, tmp_path, monkeypatch, change):
 def test_fetch_says_where_it_could_not_go(small, tmp_path):
     one, _, _ = small
     with pytest.raises(dawa.errors.SourceError, match="cannot be fetched"):
-        fetch.fetch(tmp_path, [replace(one, name="absent")], "http://127.0.0.1:1")
-    with pytest.raises(dawa.errors.SourceError, match="no address on the web"):
-        fetch.fetch(tmp_path, [replace(one, name="absent")], "file:///etc")
+        datasets.fetch(tmp_path, [replace(one, name="absent")], "http://127.0.0.1:1")
+    with pytest.raises(dawa.errors.SourceError, match="not an address on the web"):
+        datasets.fetch(tmp_path, [replace(one, name="absent")], "file:///etc")
 
 
 def test_every_address_is_pinned():

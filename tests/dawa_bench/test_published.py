@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dawa
-from dawa_bench import published, published_rivals
+from dawa_bench import published
 
 LINE = np.array([9, 9, 9, 9, 0, 0, 30, 1, 1, 1, 1, 1, 1, 1, 1, 1])
 SURE = 1e7
@@ -106,19 +106,19 @@ def test_the_trees_of_structure_first_have_nodes_without_noise():
     """A bucket that begins beyond its own length: with all leaves alike, sums come out far better than leaves."""
     cells = np.full(64, 100)
     early, late = (
-        np.array([published_rivals._boosted(cells, begin, 1.0, np.random.default_rng(s)).sum() for s in range(200)])
+        np.array([published._boosted(cells, begin, 1.0, np.random.default_rng(s)).sum() for s in range(200)])
         for begin in (0, 64)
     )
     assert np.abs(late - 6400).mean() < np.abs(early - 6400).mean() / 2
 
 
 def test_a_tree_without_noise_is_exact():
-    """Also where the length is no power of two, and spare leaves are empty."""
+    """Also where the length is not a power of two, and spare leaves are empty."""
     for length in (2, 3, 5, 8, 13):
         cells = np.arange(length)
-        assert np.allclose(published_rivals._boosted(cells, 0, SURE, np.random.default_rng(0)), cells, atol=1e-3)
+        assert np.allclose(published._boosted(cells, 0, SURE, np.random.default_rng(0)), cells, atol=1e-3)
 
 
 def test_php_cuts_where_counts_jump():
-    bounds = published_rivals.php_bounds(np.repeat([0, 50, 7], (20, 24, 20)), 1e4, np.random.default_rng(0))
+    bounds = published.php_bounds(np.repeat([0, 50, 7], (20, 24, 20)), 1e4, np.random.default_rng(0))
     assert {0, 20, 44, 64} <= set(bounds.tolist())

@@ -10,26 +10,26 @@ from dataclasses import replace
 import pytest
 
 import dawa
-from dawa_bench import runner, store
-from dawa_bench.experiments import rounds
+from dawa_bench import experiments, runner, store
+from dawa_bench.experiments import errors as home
 
 SIZES = (20, 90)
 SCRIPT = f"""
 import sys
 from pathlib import Path
-from dawa_bench import runner
-from dawa_bench.experiments import rounds
+from dawa_bench import experiments, runner
+from dawa_bench.experiments import errors
 if __name__ == "__main__":
-    rounds.ROUNDS = {{"quick": {SIZES}}}
-    runner.run(rounds.EXPERIMENT, "quick", Path(sys.argv[1]), None, jobs=2)
+    errors.ROUNDS = {{"quick": {SIZES}}}
+    runner.run(experiments.find("paper.rounds"), "quick", Path(sys.argv[1]), None, jobs=2)
 """
 
 
 @pytest.fixture
 def few(monkeypatch):
     """An experiment of 28 short runs, on stand-ins."""
-    monkeypatch.setattr(rounds, "ROUNDS", {"quick": SIZES, "full": (*SIZES, 120)})
-    return rounds.EXPERIMENT
+    monkeypatch.setattr(home, "ROUNDS", {"quick": SIZES, "full": (*SIZES, 120)})
+    return experiments.find("paper.rounds")
 
 
 def errors(folder):

@@ -9,7 +9,7 @@ from pyarrow import parquet
 
 import dawa
 from dawa_bench import store
-from dawa_bench.tasks import Measured, Record, Task
+from dawa_bench.experiments import Measured, Record, Task
 
 FLOATS = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 TEXTS = st.text(st.characters(exclude_categories=["C"]), max_size=12)
@@ -99,16 +99,12 @@ def test_machine_and_versions_are_noted(tmp_path):
     assert found["machine"]["cores"] >= 1
 
 
-def test_a_seed_follows_from_every_field():
-    base = task()
-    others = [
-        task(trial=1),
-        task(epsilon="0.1"),
-        task(workload="u"),
-        task(setting="s"),
-        task(dataset="x"),
-        task(data="y"),
-    ]
-    assert len({one.seed for one in (base, *others)}) == 7
-    assert task().seed == base.seed
-    assert all(0 <= one.seed < 2**63 for one in others)
+def test_a_store_of_an_earlier_version_is_read(tmp_path):
+    """As 0.1.0 wrote it, when these modules were others."""
+    (tmp_path / store.LINES).write_text(
+        "experiment,dataset,data,mechanism,epsilon,workload,setting,trial,error,seconds,buckets,cost,megabytes,version\n"
+        "paper.rounds,adult,generated,mwem-2012-code,0.1,uniform-0,10,2,98.5,0.25,,,,0.1.0\n"
+    )
+    old = Task("paper.rounds", "adult", "generated", "mwem-2012-code", "0.1", "uniform-0", "10", 2)
+    assert store.records(tmp_path) == [Record(old, Measured(98.5, 0.25), "0.1.0")]
+    assert old.seed == 4970969529932624946

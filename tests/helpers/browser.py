@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from benchmarks.chromium import READY, chromium, installed
+from dawa_bench.page import READY, chromium, installed
 
 NUMBERS = "['value', 'noise', 'bias', 'low', 'high']"
 

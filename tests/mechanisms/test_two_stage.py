@@ -9,7 +9,7 @@ import pytest
 
 import dawa
 from dawa_bench import datasets
-from dawa_bench.stand_ins import Recipe, generated
+from dawa_bench.datasets import Recipe, generated
 
 UNSEEN = 1000
 """Fresh workloads have seeds from here on."""

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 import dawa
-from benchmarks.chromium import PHONE, WIDE
 from dawa.axis import written as values
 from dawa.publish import tables
 from dawa.server import asking
+from dawa_bench.page import PHONE, WIDE
 from helpers.browser import opened
 
 CONFIDENCES = (0.8, 0.9, 0.95, 0.99)

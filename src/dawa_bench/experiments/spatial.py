@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dawa_bench import contestants, figures, places
-from dawa_bench.experiment import Experiment, Size
+from dawa_bench import display, paper, places
+from dawa_bench.display import Table, means, number, sources
+from dawa_bench.experiments import Experiment, Measured, Record, Size, Task
+from dawa_bench.paper import CODE
 from dawa_bench.published import labelled
-from dawa_bench.tables import Table, means, number, sources
-from dawa_bench.tasks import Measured, Record, Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAME = "paper.spatial"
-CODE = "dawa-2014-code"
 ON_MAPS = (
     "dawa",
     "greedy-h",
@@ -35,7 +34,7 @@ FULL = (*ON_MAPS, "dawa-2014", CODE)
 
 EPSILONS = {"quick": ("0.1",), "full": ("0.01", "0.1", "0.5")}
 TRIALS = {"quick": 1, "full": 3}
-QUERIES = {"quick": 500, "full": contestants.QUERIES}
+QUERIES = {"quick": 500, "full": paper.QUERIES}
 SHOWN = ("dawa", CODE, "identity", "quadtree", "hybrid-tree", "dpcube", "agrid", "privtree", "mwem")
 
 
@@ -55,7 +54,7 @@ def run(task: Task, _: Path | None) -> Measured:
     """One run."""
     queries = int(task.setting.partition("=")[2])
     asked = places.rectangles(task.workload, places.SIDE, queries, task.trial)
-    return contestants.judged(task, places.load().counts, asked)
+    return paper.judged(task, places.load().counts, asked)
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
@@ -92,7 +91,7 @@ def figure(records: Sequence[Record]) -> "Figure":
         }
         for epsilon in sorted({one.task.epsilon for one in records}, key=float)
     }
-    return figures.panels(
+    return display.panels(
         drawn,
         list(places.SHAPES),
         "mean error per rectangle",
@@ -101,12 +100,14 @@ def figure(records: Sequence[Record]) -> "Figure":
     )
 
 
-EXPERIMENT = Experiment(
-    NAME,
-    "Rectangles on a map",
-    "2,000 rectangles of each of the paper's four shapes on 1,024 × 1,024 cells: the paper's Figure 7.",
-    tasks,
-    run,
-    tables,
-    figure,
+EXPERIMENTS = (
+    Experiment(
+        NAME,
+        "Rectangles on a map",
+        "2,000 rectangles of each of the paper's four shapes on 1,024 × 1,024 cells: the paper's Figure 7.",
+        tasks,
+        run,
+        tables,
+        figure,
+    ),
 )

@@ -1,1 +1,0 @@
-"""Commands that measure: speed and accuracy, as ratios to things measured in the same run."""

@@ -1,0 +1,201 @@
+"""Counting large tables, against what the engine needs for it anyway: ``python -m dawa_bench.sources``.
+
+The yardstick is DuckDB's bare ``GROUP BY`` over the same file with the plain floor expression, without a thought for
+missing values, values outside, or the tenth that is not a float. It, counting alone and a whole release are measured in
+turns in the same run; the release is made with ``effort="fast"``, because the default's search takes up to a second
+whatever the number of rows. Peak memory is that of a fresh process that goes from the file to a release.
+
+``--csv`` counts a CSV file instead, of which nothing is guessed, against DuckDB's own read, which sniffs how the file
+is written. ``--spark`` counts on a local Spark. ``--rows`` makes the table smaller.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import duckdb
+import numpy as np
+
+import dawa
+from dawa import Axis, sources
+
+ROWS = 100_000_000
+SPARK_ROWS = 20_000_000
+CSV_ROWS = 10_000_000
+
+AXES = {
+    "integers": Axis("income", 0, 500_000),
+    "integers by 100": Axis("income", 0, 500_000, 100),
+    "floats by 1": Axis("weight", 0, 200),
+    "floats by 0.01": Axis("weight", 0, 200, "0.01"),
+    "times by the hour": Axis.dates("moment", "2013-01-01", "2014-01-01", "1h"),
+}
+BARE = {
+    "integers": "floor(income / 1)::bigint",
+    "integers by 100": "floor(income / 100)::bigint",
+    "floats by 1": "floor(weight)::bigint",
+    "floats by 0.01": "floor(weight / 0.01::double)::bigint",
+    "times by the hour": "floor(date_diff('microsecond', timestamp '2013-01-01', moment) / 3600000000)::bigint",
+}
+"""The plain expressions. They put some values into wrong cells, and fail on others."""
+
+
+def write(path: Path, rows: int) -> None:
+    """A table of people: integers, floats and times, one value in a hundred missing or outside."""
+    with duckdb.connect() as engine:
+        engine.execute("set preserve_insertion_order = false")
+        engine.execute(
+            f"""
+            copy (
+                select
+                    (hash(i) % 8_000_000)::bigint as person,
+                    case when i % 200 = 0 then null when i % 200 = 1 then 999_999
+                         else (hash(i + 1) % 700 * (hash(i + 2) % 700))::int end as income,
+                    case when i % 200 = 2 then null when i % 200 = 3 then 1e9
+                         else (hash(i + 3) % 20_000) / 100.0::double end as weight,
+                    timestamp '2013-01-01' + to_seconds((hash(i + 4) % 31_536_000)::bigint) as moment
+                from range({rows}) as t(i)
+            ) to '{path}' (format parquet)
+            """  # noqa: S608  our own numbers and a temporary path
+        )
+
+
+def bare(path: Path, name: str) -> Callable[[], object]:
+    """DuckDB's own GROUP BY."""
+
+    def action() -> object:
+        with duckdb.connect() as engine:
+            query = f"select {BARE[name]} as cell, count(*) as records from '{path}' group by cell"  # noqa: S608  ours
+            return engine.sql(query).to_arrow_table()
+
+    return action
+
+
+def in_turns(actions: list[Callable[[], object]], repeats: int) -> list[float]:
+    """Median seconds of calls that take turns, so that all meet the same machine; the first round is not counted."""
+    times: list[list[float]] = [[] for _ in actions]
+    for _ in range(repeats + 1):
+        for action, taken in zip(actions, times, strict=True):
+            begin = time.perf_counter()
+            action()
+            taken.append(time.perf_counter() - begin)
+    return [float(np.median(taken[1:])) for taken in times]
+
+
+def released(path: Path, axis: Axis) -> dawa.Release:
+    """The whole way, from the file to a release. By default it would search longer, up to a second for any table."""
+    return dawa.release(path, axis, epsilon="0.5", effort="fast")
+
+
+def peak_megabytes(path: Path, name: str, **options: object) -> float:
+    """Peak memory of a fresh process, from the file to a release."""
+    code = (
+        "import dawa, dawa_bench.sources as ours, dawa_bench.speed as speed;"
+        f"dawa.release({str(path)!r}, ours.AXES[{name!r}], epsilon='0.5', **{options!r});"
+        "print(speed.own_peak())"
+    )
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603
+    return float(out.stdout)
+
+
+def on_duckdb(folder: Path, rows: int, repeats: int) -> None:
+    """Ratios and peaks for one Parquet file."""
+    path = folder / "people.parquet"
+    write(path, rows)
+    print(f"{rows:,} rows in Parquet, {path.stat().st_size / 1e6:,.0f} MB; medians of {repeats}")
+    print(f"{'axis':<18} {'bare':>7} {'counts':>7} {'ratio':>6} {'release':>8} {'ratio':>6} {'peak':>8}")
+    for name, axis in AXES.items():
+        counting, releasing = partial(sources.counted, path, (axis,)), partial(released, path, axis)
+        plain, counted, made = in_turns([bare(path, name), counting, releasing], repeats)
+        print(
+            f"{name:<18} {plain:6.2f}s {counted:6.2f}s {counted / plain:6.2f} {made:7.2f}s {made / plain:6.2f}"
+            f" {peak_megabytes(path, name):5,.0f} MB",
+            flush=True,
+        )
+    begin = time.perf_counter()
+    peak = peak_megabytes(path, "integers", unit="person", max_rows_per_unit=3)
+    print(f"the same with at most 3 rows per person: {time.perf_counter() - begin:.1f} s, peak {peak:,.0f} MB")
+
+
+def sniffed(path: Path, name: str) -> Callable[[], object]:
+    """DuckDB's own GROUP BY over a CSV file that it sniffs."""
+
+    def action() -> object:
+        with duckdb.connect() as engine:
+            rows = f"read_csv('{path}')"
+            return engine.sql(f"select {BARE[name]} as cell, count(*) as records from {rows} group by cell").fetchall()  # noqa: S608  ours
+
+    return action
+
+
+def on_csv(folder: Path, rows: int, repeats: int) -> None:
+    """Ratios for CSV files: as DuckDB writes them, and with every field in quotes."""
+    write(folder / "people.parquet", rows)
+    for title, options in (("plain", "header"), ("quoted", "header, force_quote *")):
+        path = folder / f"{title}.csv"
+        with duckdb.connect() as engine:
+            engine.execute(f"copy (from '{folder / 'people.parquet'}') to '{path}' ({options})")
+        print(f"{rows:,} rows in CSV, {title}, {path.stat().st_size / 1e6:,.0f} MB; medians of {repeats}")
+        print(f"{'axis':<18} {'sniffed':>8} {'counts':>7} {'ratio':>6}")
+        for name, axis in AXES.items():
+            plain, counted = in_turns([sniffed(path, name), partial(sources.counted, path, (axis,))], repeats)
+            print(f"{name:<18} {plain:7.2f}s {counted:6.2f}s {counted / plain:6.2f}", flush=True)
+
+
+def on_spark(folder: Path, rows: int) -> None:
+    """A release of a table in local Spark."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415  optional
+
+    path = folder / "people.parquet"
+    write(path, rows)
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.driver.memory": "2g",
+    }
+    builder = SparkSession.builder.master("local[2]").config("spark.local.dir", str(folder))
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    frame = session.read.parquet(str(path))
+    try:
+        for name, axis in list(AXES.items())[:-1]:
+            begin = time.perf_counter()
+            dawa.release(frame, axis, epsilon="0.5")
+            print(f"{rows:,} rows in Spark to a release, {name}: {time.perf_counter() - begin:.1f} s")
+        begin = time.perf_counter()
+        sources.counted(frame, (AXES["integers"],), unit="person", max_rows_per_unit=3)
+        print(f"{rows:,} rows in Spark, at most 3 per person: {time.perf_counter() - begin:.1f} s")
+    finally:
+        session.stop()
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--spark", action="store_true", help="count on a local Spark")
+    parser.add_argument("--csv", action="store_true", help="count a CSV file")
+    chosen = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="dawa-bench-"))
+    try:
+        if chosen.spark:
+            on_spark(folder, chosen.rows or SPARK_ROWS)
+        elif chosen.csv:
+            on_csv(folder, chosen.rows or CSV_ROWS, chosen.repeats)
+        else:
+            on_duckdb(folder, chosen.rows or ROWS, chosen.repeats)
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
