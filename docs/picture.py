@@ -6,7 +6,7 @@ import numpy as np
 
 import dawa
 from benchmarks.large_maps import EAST, NORTH, SOUTH, WEST, places
-from dawa.demo import INCOME, people
+from dawa.cli.demo import INCOME, people
 
 WIDTH, HEIGHT, LEFT, TOP = 860, 300, 56, 40
 TICKS = (0, 1, 10, 100, 1000)

@@ -11,7 +11,7 @@ from PIL import Image
 
 import dawa
 from benchmarks.chromium import PHONE, READY, chromium
-from dawa.demo import people
+from dawa.cli.demo import people
 
 HERE = Path(__file__).parent
 COLOURS = 128

@@ -393,7 +393,10 @@ WRONG = [
     (["--column", "age", "--range", "0:5", "--epsilon", "1", "--mechanism", "dewa"], ["no mechanism 'dewa'"]),
     (["--column", "age", "--range", "0:5", "--epsilon", "1", "--mechanism", "mwem"], ["makes no release"]),
     (["--column", "age", "--range", "0:5", "--epsilon", "1", "--option", "efort=1"], ["no option 'efort'"]),
-    (["--column", "age", "--range", "0:5", "--epsilon", "1", "--option", "effort"], ["no option of a mechanism"]),
+    (
+        ["--column", "age", "--range", "0:5", "--epsilon", "1", "--option", "effort"],
+        ["is not an option of a mechanism"],
+    ),
     (["--column", "age", "--range", "5:0", "--epsilon", "1"], ["from 5 to 0"]),
     (["--column", "age", "--range", "0:5", "--step", "2", "--epsilon", "1"], ["does not divide", "6"]),
     (["--column", "age", "--range", "0:5", "--range", "0:6", "--epsilon", "1"], ["--range is given twice"]),

@@ -192,7 +192,7 @@ def test_the_command_writes_beside_the_release(ages, tmp_path, monkeypatch):
 def test_the_command_replaces_no_file_of_another_kind(ages, tmp_path):
     ages.save(tmp_path / "release.json")
     (tmp_path / "report.html").write_text("<p>dear</p>")
-    refused(run("explore", tmp_path), "is no page of dawa's", "--out")
+    refused(run("explore", tmp_path), "is not a page of dawa's", "--out")
     assert (tmp_path / "report.html").read_text() == "<p>dear</p>"
     refused(run("explore", tmp_path, "--out", tmp_path), "is a folder")
     refused(run("explore", tmp_path / "nothing"), "There is no file")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from dawa.cli.errors import reported
+from dawa.cli.terminal import reported
 
 HELP = """Make the paper's tables and figures again, and see which mechanism is best for what.
 

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from dawa.cli.errors import STOPPED
+from dawa.cli.terminal import STOPPED
 from dawa.errors import OptionError
 from dawa_bench import datasets, fetch, registry, results, runner
 from dawa_bench.experiment import Size

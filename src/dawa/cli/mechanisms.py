@@ -1,11 +1,12 @@
 """``dawa mechanisms``: what there is to choose from."""
 
-import json as encoder
 from typing import Annotated
 
 import typer
 
-from dawa.cli.errors import reported
+from dawa.cli.options import Json
+from dawa.cli.terminal import reported, write_json
+from dawa.mechanisms import describe, names
 
 HELP = """List the mechanisms, or the options of one.
 
@@ -14,31 +15,33 @@ HELP = """List the mechanisms, or the options of one.
   dawa mechanisms dawa
 """
 
+WIDTH = 22
+
 
 def mechanisms(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="Show this one's options.", show_default=False)
     ] = None,
     *,
-    json: Annotated[bool, typer.Option("--json", help="JSON for machines.")] = False,
+    json: Json = False,
 ) -> None:
-    """List the mechanisms."""
+    """List the mechanisms, or describe one."""
     with reported(json):
-        from dawa.mechanisms import describe, names  # noqa: PLC0415  --help answers without it
-
-        releasing = names(with_error_bars=True)
         if json:
-            chosen = names() if name is None else (name,)
-            found = [
-                {"name": one, "does": _sentence(describe(one), one), "releases": one in releasing} for one in chosen
-            ]
-            typer.echo(encoder.dumps(found, indent=1))
+            write_json(_listed(names() if name is None else (name,)))
         elif name is not None:
             typer.echo(describe(name))
         else:
-            for one in releasing:
-                typer.echo(f"{one:<22}{_sentence(describe(one), one)}")
+            for one in names(with_error_bars=True):
+                typer.echo(f"{one:<{WIDTH}}{_sentence(one)}")
 
 
-def _sentence(described: str, name: str) -> str:
-    return described.splitlines()[0].removeprefix(f"{name}: ")
+def _listed(chosen: tuple[str, ...]) -> list[dict[str, object]]:
+    """For machines."""
+    releasing = names(with_error_bars=True)
+    return [{"name": one, "does": _sentence(one), "releases": one in releasing} for one in chosen]
+
+
+def _sentence(name: str) -> str:
+    """What a mechanism does."""
+    return describe(name).splitlines()[0].removeprefix(f"{name}: ")
