@@ -136,6 +136,7 @@ def completed(words):
         ("dawa release x --colu", {"--column"}),
         ("dawa plan x --max", {"--max-rows-per-unit"}),
         ("dawa release x --mechanism ident", {"identity"}),
+        ("dawa mechanisms --workload pre", {"prefixes"}),
     ],
 )
 def test_completion_knows_commands_options_and_mechanisms(words, found):

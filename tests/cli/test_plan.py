@@ -91,3 +91,7 @@ def test_wrong_steps_lead_on(arguments, parts):
 
 def test_a_form_is_chosen_once():
     assert dawa("plan", *AGES, "--json", "--toml").code == 2
+
+
+def test_help_says_how_mechanisms_are_compared():
+    assert "dawa mechanisms --cells 4096 --workload uniform" in dawa("plan", "--help").out

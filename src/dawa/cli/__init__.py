@@ -22,7 +22,7 @@ COMMANDS = {
     "explore": "Look at a release in a browser: drag a range, read the answer.",
     "plan": "Say what a release would spend, whom it would protect and how accurate it would be. No data is touched.",
     "serve": "Answer ranges over HTTP, for people who build on releases. Only releases are read, never data.",
-    "mechanisms": "List the mechanisms, or the options of one.",
+    "mechanisms": "List the mechanisms, or the options of one, or rank those that do not look at the data.",
     "demo": "Release the incomes of 20,000 generated people, and show the answers beside the truth.",
     "bench": "Make the paper's tables and figures again, and see which mechanism is best for what.",
     "ledger": "The book of what was spent on each dataset. It cannot be overspent.",

@@ -28,6 +28,10 @@ HELP = """Say what a release would spend, whom it would protect and how accurate
   dawa plan people.parquet --column age --range 0:120 --epsilon 0.1 \\
       --toml > spec.toml                   # the same as a file, to be reviewed
   dawa plan spec.toml --json
+
+\b
+To compare mechanisms that do not look at the data, by their expected error:
+  dawa mechanisms --cells 4096 --workload uniform
 """
 
 SETTINGS: dict[str, Any] = {"cls": options.InOrder}
