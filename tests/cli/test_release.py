@@ -93,7 +93,7 @@ def test_a_text_file_is_read_as_it_is_declared(flags, asked, expected):
     ran = dawa("release", *source, *flags, "--epsilon", "100", "--out", "out", "--save-spec", "spec.toml")
     assert ran.code == 0, ran.err
     assert "semicolons" in library.load("out/release.json").privacy.handling[0]
-    found = dawa("query", "out", asked, "--json").json["answers"][0]
+    found = dawa("query", "out", asked, "--json", "--confidence", SURE).json["answers"][0]
     assert found["low"] <= expected <= found["high"]
     assert found["high"] - found["low"] < 50
     assert dawa("release", "spec.toml", "--out", "again").code == 0, "the file says how it is written, too"
