@@ -1,5 +1,7 @@
 """``dawa explore``: a release as a page in which a reader drags a range."""
 
+from __future__ import annotations
+
 import json as encoder
 import sys
 import webbrowser
@@ -8,11 +10,10 @@ from typing import Annotated
 
 import typer
 
+import dawa
 from dawa.cli.options import Json, Place
 from dawa.cli.terminal import reported
 from dawa.errors import FolderError
-from dawa.publish import folder, page
-from dawa.publish.page.build import OWN_MARK
 
 HELP = """Look at a release in a browser: drag a range, read the answer.
 
@@ -45,9 +46,9 @@ def explore(
     with reported(json):
         place = Path(release)
         target = Path(out) if out is not None else (place if place.is_dir() else place.parent) / NAME
-        found = folder.opened(place)
+        found = dawa.publish.folder.opened(place)
         _check(target)
-        written = page.save(found, target)
+        written = dawa.publish.page.save(found, target)
         wanted = sys.stdout.isatty() and not json if show is None else show
         opened = wanted and webbrowser.open(written.absolute().as_uri())
         if json:
@@ -60,5 +61,5 @@ def _check(target: Path) -> None:
     """Replace an earlier page only: a file of another kind may be dear to somebody."""
     if target.is_dir():
         raise FolderError(f"{target} is a folder.", f"name a file, such as {target / NAME}.")
-    if target.exists() and OWN_MARK not in target.read_bytes()[:2000]:
+    if target.exists() and dawa.publish.page.OWN_MARK not in target.read_bytes()[:2000]:
         raise FolderError(f"{target} exists already, and is not a page of dawa's.", "choose another name with --out.")

@@ -3,24 +3,25 @@
 No data is touched here: a table is named, and opened by whoever counts it.
 """
 
+from __future__ import annotations
+
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import dawa
-from dawa.axis import Axis
 from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER
 from dawa.errors import SpecError
-from dawa.queries.workload import Workload
 from dawa.sources import dialect
 from dawa.sources.tables import is_address
-from dawa.spec import ranges
-from dawa.spec.model import Spec, expanded
-from dawa.spec.ranges import Asked
 
-if TYPE_CHECKING:  # they load engines and databases, which --help answers without
+if TYPE_CHECKING:  # --help answers without them
+    from dawa.axis import Axis
     from dawa.ledger import Account
+    from dawa.queries.workload import Workload
     from dawa.sources import Table, TextFile
+    from dawa.spec.model import Spec
+    from dawa.spec.ranges import Asked
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,18 @@ class Meaning:
 def of(spec: Spec) -> Meaning:
     """Read all that a description names but the data."""
     axes = tuple(axis.axis() for axis in spec.axes)
-    asked = () if spec.queries is None else tuple(ranges.listed(spec.queries, axes))
-    return Meaning(axes, asked, ranges.workload(asked, axes) if asked else None, _ledger(spec))
+    asked = () if spec.queries is None else tuple(dawa.spec.ranges.listed(spec.queries, axes))
+    return Meaning(axes, asked, dawa.spec.ranges.workload(asked, axes) if asked else None, _ledger(spec))
 
 
-def table(spec: Spec) -> "str | Table | TextFile":
+def table(spec: Spec) -> str | Table | TextFile:
     """What to read: a file, or a table of a database."""
     if not is_address(spec.source):
         return spec.source if spec.dialect is None else dawa.sources.TextFile(spec.source, spec.dialect)
     if spec.table is None:
-        return expanded(spec.source)
+        return dawa.spec.model.expanded(spec.source)
     schema, dot, name = spec.table.partition(".")
-    return dawa.sources.table(expanded(spec.source), name if dot else schema, schema if dot else None)
+    return dawa.sources.table(dawa.spec.model.expanded(spec.source), name if dot else schema, schema if dot else None)
 
 
 def rows(spec: Spec) -> dict[str, int]:
@@ -69,7 +70,7 @@ def reading(spec: Spec) -> tuple[str, ...]:
     return dialect.of(spec.source).describe() if spec.source.lower().endswith(dialect.ENDINGS) else ()
 
 
-def account(ledger: str, spec: Spec) -> "Account":
+def account(ledger: str, spec: Spec) -> Account:
     """What the ledger says now; nothing is booked."""
     return dawa.ledger.opened(ledger).account(str(spec.dataset))
 
@@ -83,4 +84,4 @@ def _ledger(spec: Spec) -> str | None:
                 f"name it with --dataset, or unset {LEDGER_VARIABLE}.",
             )
         return None
-    return expanded(spec.ledger or os.environ.get(LEDGER_VARIABLE, USUAL_LEDGER))
+    return dawa.spec.model.expanded(spec.ledger or os.environ.get(LEDGER_VARIABLE, USUAL_LEDGER))

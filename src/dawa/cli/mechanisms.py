@@ -4,22 +4,25 @@ Mechanisms that do not look at the data have an error that is known before any i
 the number of cells and the ranges that are named here.
 """
 
+from __future__ import annotations
+
 import csv
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.table import Column, Table
 
-from dawa import budget, workloads
+import dawa
+from dawa.budget import exact
 from dawa.cli.options import Json
 from dawa.cli.terminal import reported, screen, working, write_json
 from dawa.errors import OptionError, WorkloadError
-from dawa.mechanisms import describe, names
-from dawa.mechanisms.ranking import Ranked, recommended
-from dawa.queries.workload import Workload
-from dawa.strategy.choose import Effort
+
+if TYPE_CHECKING:  # --help answers without them
+    from dawa.mechanisms.ranking import Ranked
+
 
 HELP = """List the mechanisms, or the options of one, or rank those that do not look at the data.
 
@@ -45,6 +48,7 @@ RANKING = "Rank those that do not look at the data"
 DRAWN, CLUSTERS = 2000, 5
 WIDTH = 22
 
+Effort = Literal["best", "fast"]
 Named = Literal["uniform", "prefixes", "all-ranges", "identity", "clustered"]
 """Workloads that need no file."""
 
@@ -91,11 +95,11 @@ def mechanisms(
             asked = _asked(cells, workload, ranges, queries)
             _rank(asked, "1" if epsilon is None else epsilon, effort or "best", json=json)
         elif json:
-            write_json(_listed(names() if name is None else (name,)))
+            write_json(_listed(dawa.mechanisms.names() if name is None else (name,)))
         elif name is not None:
-            typer.echo(describe(name))
+            typer.echo(dawa.mechanisms.describe(name))
         else:
-            for one in names(with_error_bars=True):
+            for one in dawa.mechanisms.names(with_error_bars=True):
                 typer.echo(f"{one:<{WIDTH}}{_sentence(one)}")
 
 
@@ -113,22 +117,22 @@ def _check_usage(name: str | None, cells: int | None, given: set[str]) -> None:
 
 def _listed(chosen: tuple[str, ...]) -> list[dict[str, object]]:
     """For machines."""
-    releasing = names(with_error_bars=True)
+    releasing = dawa.mechanisms.names(with_error_bars=True)
     return [{"name": one, "does": _sentence(one), "releases": one in releasing} for one in chosen]
 
 
 def _sentence(name: str) -> str:
     """What a mechanism does."""
-    return describe(name).splitlines()[0].removeprefix(f"{name}: ")
+    return dawa.mechanisms.describe(name).splitlines()[0].removeprefix(f"{name}: ")
 
 
-def _rank(asked: Workload, epsilon: str, effort: Effort, *, json: bool) -> None:
+def _rank(asked: dawa.Workload, epsilon: str, effort: Effort, *, json: bool) -> None:
     """Show which mechanism has how much error."""
     with working("Comparing (the first run compiles, for about half a minute)"):
-        ranking = recommended(asked, epsilon, effort)
+        ranking = dawa.mechanisms.recommended(asked, epsilon, effort)
     if json:
         found = [asdict(ranked) for ranked in ranking]
-        write_json({"cells": asked.size, "epsilon": str(budget.exact(epsilon)), "ranking": found})
+        write_json({"cells": asked.size, "epsilon": str(exact(epsilon)), "ranking": found})
     else:
         console = screen()
         console.print(_table(ranking, f"{asked!r}, epsilon = {epsilon}"))
@@ -147,7 +151,7 @@ def _table(ranking: list[Ranked], title: str) -> Table:
     return table
 
 
-def _asked(cells: int, workload: Named | None, ranges: Path | None, queries: int | None) -> Workload:
+def _asked(cells: int, workload: Named | None, ranges: Path | None, queries: int | None) -> dawa.Workload:
     """What will be asked: the ranges in a file, or those that a name stands for."""
     if queries is not None and workload not in {"uniform", "clustered"}:
         raise OptionError(
@@ -155,14 +159,18 @@ def _asked(cells: int, workload: Named | None, ranges: Path | None, queries: int
             "leave it out, or ask for --workload uniform or clustered.",
         )
     if ranges is not None:
-        return Workload.ranges(*_ends(ranges), shape=cells)
+        return dawa.Workload.ranges(*_ends(ranges), shape=cells)
     drawn = DRAWN if queries is None else queries
     if workload == "uniform":
-        return workloads.uniform(cells, drawn)
+        return dawa.workloads.uniform(cells, drawn)
     if workload == "clustered":
         clusters = min(CLUSTERS, drawn)
-        return workloads.clustered(cells, clusters, -(-drawn // max(clusters, 1)))
-    listed = {"prefixes": workloads.prefixes, "all-ranges": workloads.all_ranges, "identity": workloads.identity}
+        return dawa.workloads.clustered(cells, clusters, -(-drawn // max(clusters, 1)))
+    listed = {
+        "prefixes": dawa.workloads.prefixes,
+        "all-ranges": dawa.workloads.all_ranges,
+        "identity": dawa.workloads.identity,
+    }
     return listed[str(workload)](cells)
 
 

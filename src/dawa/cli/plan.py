@@ -1,5 +1,7 @@
 """``dawa plan``: what a release would spend and how accurate it would be, before anything is touched."""
 
+from __future__ import annotations
+
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,16 +10,16 @@ import typer
 from rich.table import Column, Table
 from rich.text import Text
 
+import dawa
 from dawa.budget import shown
 from dawa.cli import meaning, options
 from dawa.cli.terminal import reported, screen, working, write_json
 from dawa.cli.typed import Typed
-from dawa.plan import Plan, planned
-from dawa.spec import toml as spec_file
-from dawa.spec.model import Spec
 
-if TYPE_CHECKING:  # it loads a database, which --help answers without
+if TYPE_CHECKING:  # --help answers without them
     from dawa.ledger import Account
+    from dawa.plan import Plan
+    from dawa.spec.model import Spec
 
 HELP = """Say what a release would spend, whom it would protect and how accurate it would be. No data is touched.
 
@@ -110,7 +112,7 @@ def plan(
         ).spec()
         meant = meaning.of(spec)
         if toml:
-            sys.stdout.write(spec_file.written(spec, Path()))
+            sys.stdout.write(dawa.spec.toml.written(spec, Path()))
             return
         account = None if meant.ledger is None else meaning.account(meant.ledger, spec)
         found = _planned(spec, meant)
@@ -124,7 +126,7 @@ def plan(
 def _planned(spec: Spec, meant: meaning.Meaning) -> Plan:
     """What the release would be like."""
     with working("Planning"):
-        return planned(
+        return dawa.plan.planned(
             meant.axes,
             epsilon=spec.epsilon,
             unit=spec.unit,
@@ -135,7 +137,7 @@ def _planned(spec: Spec, meant: meaning.Meaning) -> Plan:
         )
 
 
-def _show(spec: Spec, found: Plan, account: "Account | None") -> None:
+def _show(spec: Spec, found: Plan, account: Account | None) -> None:
     """For people."""
     console = screen()
     columns = ", ".join(axis.column for axis in spec.axes)
@@ -156,7 +158,7 @@ def _show(spec: Spec, found: Plan, account: "Account | None") -> None:
     console.print(Text(found.accuracy), soft_wrap=True)
 
 
-def _left(found: Plan, account: "Account") -> str:
+def _left(found: Plan, account: Account) -> str:
     """What the dataset may spend now, and what after the release."""
     after = account.left - found.epsilon
     enough = f"{shown(after)} after it" if after >= 0 else "which is not enough: the release would be refused"

@@ -1,22 +1,26 @@
 """``dawa query``: ask a release, any number of times, at no cost."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
+import dawa
 from dawa.cli.options import Json, Place
 from dawa.cli.terminal import reported, screen, write_json
 from dawa.errors import WorkloadError
-from dawa.publish import folder, tables
-from dawa.results.answers import Answer
-from dawa.results.release import Release
-from dawa.spec import ranges
-from dawa.spec.ranges import Asked
+
+if TYPE_CHECKING:  # --help answers without them
+    from dawa.results.answers import Answer
+    from dawa.results.release import Release
+    from dawa.spec.ranges import Asked
+
 
 HELP = """Ask a release how many records lie in a range. It costs nothing, any number of times.
 
@@ -58,24 +62,24 @@ def query(
     if json and csv:
         raise typer.BadParameter("--json and --csv contradict each other.")
     with reported(json):
-        found = folder.opened(release)
+        found = dawa.publish.folder.opened(release)
         wanted = _wanted(found, asked or [], queries)
-        answers = ranges.answered(found, wanted, confidence)
+        answers = dawa.spec.ranges.answered(found, wanted, confidence)
         if json:
             write_json({"answers": answers_as_json(found, wanted, answers)})
         elif csv:
-            tables.write(tables.answers(found, wanted, answers), sys.stdout)
+            dawa.publish.tables.write(dawa.publish.tables.answers(found, wanted, answers), sys.stdout)
         else:
             screen().print(answers_as_table(found, wanted, answers))
 
 
 def _wanted(release: Release, typed: Sequence[str], queries: str | None) -> list[Asked]:
     """The ranges that were typed, then those in the file; at least one."""
-    asked = [ranges.typed(text, release.axes) for text in typed]
+    asked = [dawa.spec.ranges.typed(text, release.axes) for text in typed]
     if queries is not None:
-        asked += ranges.listed(queries, release.axes)
+        asked += dawa.spec.ranges.listed(queries, release.axes)
     if not asked:
-        raise WorkloadError("No range was asked for.", f"write one, such as {ranges.example(release.axes)}.")
+        raise WorkloadError("No range was asked for.", f"write one, such as {dawa.spec.ranges.example(release.axes)}.")
     return asked
 
 
@@ -94,7 +98,7 @@ def answers_as_json(release: Release, asked: Sequence[Asked], answers: Sequence[
 def answers_as_table(release: Release, asked: Sequence[Asked], answers: Sequence[Answer]) -> Table:
     """Answers with their ranges as a table."""
     table = Table(caption=f"low to high holds the true count with {_percent(answers[0].confidence)} confidence or more")
-    names = tables.labels(asked)
+    names = dawa.publish.tables.labels(asked)
     for name in (*names, *(axis.column for axis in release.axes)):
         table.add_column(Text(name))
     for name in ("answer", "noise margin", "bias bound", "low", "high"):

@@ -1,5 +1,7 @@
 """``dawa release``: from a table to a folder that may be published."""
 
+from __future__ import annotations
+
 import sys
 import warnings
 from contextlib import suppress
@@ -16,15 +18,13 @@ from dawa.cli.query import answers_as_json, answers_as_table
 from dawa.cli.terminal import reported, screen, working, write_json
 from dawa.cli.typed import Typed
 from dawa.errors import LedgerError, SpecError, UnbookedWarning
-from dawa.publish import folder
-from dawa.publish.folder import Written
-from dawa.results.release import Release
-from dawa.spec import ranges, toml
-from dawa.spec.model import Spec
-from dawa.spec.ranges import Asked
 
-if TYPE_CHECKING:  # it loads a database, which --help answers without
+if TYPE_CHECKING:  # --help answers without them
     from dawa.ledger import Account
+    from dawa.publish.folder import Written
+    from dawa.results.release import Release
+    from dawa.spec.model import Spec
+    from dawa.spec.ranges import Asked
 
 HELP = """Release how many records lie between any two points of an attribute, without exposing any of them.
 
@@ -126,7 +126,7 @@ def release(
             out=out,
         ).spec()
         if save_spec is not None:
-            toml.save(spec, save_spec)
+            dawa.spec.toml.save(spec, save_spec)
         made = _made(spec, force=force)
         if json:
             write_json(_summary(made))
@@ -148,7 +148,7 @@ class Made:
     release: Release
     asked: tuple[Asked, ...]
     written: Written
-    account: "Account | None"
+    account: Account | None
 
 
 def _made(spec: Spec, *, force: bool) -> Made:
@@ -156,7 +156,7 @@ def _made(spec: Spec, *, force: bool) -> Made:
     if spec.out is None:
         raise SpecError("The release has no folder to go to.", "name a new one: --out out/.")
     meant = meaning.of(spec)
-    with folder.prepared(spec.out, replace=force) as place, working("Checking"), warnings.catch_warnings():
+    with dawa.publish.folder.prepared(spec.out, replace=force) as place, working("Checking"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnbookedWarning)  # said below, when the ledger is told where the folder is
         released = dawa.release(
             meaning.table(spec),
@@ -171,7 +171,7 @@ def _made(spec: Spec, *, force: bool) -> Made:
             **meaning.rows(spec),
             **spec.options,
         )
-        written = folder.fill(place, released, meant.asked, sys.stdout)
+        written = dawa.publish.folder.fill(place, released, meant.asked, sys.stdout)
     left = None
     if meant.ledger is not None:
         _file(meant.ledger, released, written)
@@ -219,13 +219,13 @@ def _tell(spec: Spec, made: Made) -> None:
         *([] if written.earlier is None else [f"The earlier folder is now {written.earlier}."]),
         _claim(released),
         _left(spec, made.account),
-        f"Ask it: dawa query {written.folder} {ranges.example(released.axes)}",
+        f"Ask it: dawa query {written.folder} {dawa.spec.ranges.example(released.axes)}",
     ]
     for line in lines:
         console.print(Text(line), soft_wrap=True)
 
 
-def _left(spec: Spec, account: "Account | None") -> str:
+def _left(spec: Spec, account: Account | None) -> str:
     """What the dataset may still spend."""
     if not spec.dataset:
         return "No ledger counts it against a total; --dataset would name one that pays."

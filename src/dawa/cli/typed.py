@@ -4,16 +4,20 @@ It is either typed out, option by option, or in a file that says all of it. Seve
 ``--column`` with the options that follow it.
 """
 
+from __future__ import annotations
+
 import csv
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import dawa
 from dawa.cli.options import Pairs
 from dawa.errors import OptionError, SpecError
 from dawa.sources import dialect
-from dawa.spec import ranges, toml
-from dawa.spec.model import AxisSpec, Spec, Value
+
+if TYPE_CHECKING:  # --help answers without them
+    from dawa.spec.model import AxisSpec, Spec, Value
 
 BESIDE_A_FILE = {"source", "out"}
 """What may be typed beside a description that says all the rest."""
@@ -58,17 +62,17 @@ class Typed:
             DawaError: If that is not a release.
         """
         given = {name: value for name, value in vars(self).items() if name != "of_axes" and value not in (None, [], ())}
-        if self.source.endswith(toml.SUFFIX):
+        if self.source.endswith(dawa.spec.toml.SUFFIX):
             return self._in_a_file(given)
         found = axes(self.of_axes)
         options = dict(_option(text) for text in given.pop("option", ()))
-        written = {name: _written(name, given.pop(name)) for name in toml.DIALECT if name in given}
+        written = {name: _written(name, given.pop(name)) for name in dawa.spec.toml.DIALECT if name in given}
         if not found:
             raise SpecError(
                 "The release has no column.", "name the attribute and its bounds: --column age --range 0:120."
             )
         text = dialect.of(self.source, **written) if written else None
-        return Spec(axes=found, options=options, dialect=text, **{"epsilon": None, **given})
+        return dawa.spec.model.Spec(axes=found, options=options, dialect=text, **{"epsilon": None, **given})
 
     def _in_a_file(self, given: dict[str, Any]) -> Spec:
         """What the file says; beside it, no option may change what was reviewed."""
@@ -78,7 +82,7 @@ class Typed:
                     f"--{name.replace('_', '-')} does not go with {self.source}, which says all there is to say.",
                     "change the file, or leave the option out.",
                 )
-        read = toml.read(self.source)
+        read = dawa.spec.toml.read(self.source)
         return read if self.out is None else replace(read, out=self.out)
 
 
@@ -111,12 +115,12 @@ def axes(given: Iterable[tuple[str, str]]) -> tuple[AxisSpec, ...]:
 def _axis(given: dict[str, str]) -> AxisSpec:
     entries: dict[str, Any] = {name: given[name] for name in ("column", "step", "zone", "outside") if name in given}
     if "range" in given:
-        entries["start"], entries["stop"] = ranges.split(given["range"])
+        entries["start"], entries["stop"] = dawa.spec.ranges.split(given["range"])
     if "values" in given:
         entries["values"] = _categories(_separated(given["values"]))
     if "edges" in given:
         entries["edges"] = tuple(_separated(given["edges"]))
-    return AxisSpec(**entries)
+    return dawa.spec.model.AxisSpec(**entries)
 
 
 def _separated(text: str) -> list[str]:

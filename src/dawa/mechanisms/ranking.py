@@ -11,11 +11,12 @@ from typing import cast
 
 import numpy as np
 
-from dawa import budget, mechanisms
+from dawa import budget
 from dawa.budget import Epsilon
 from dawa.errors import WorkloadError
 from dawa.limits import MOST_CELLS_RANKED
 from dawa.measure import Measurements
+from dawa.mechanisms.catalogue import configured
 from dawa.mechanisms.two_stage import TwoStage
 from dawa.noise import discrete
 from dawa.partition.buckets import every_cell
@@ -88,7 +89,7 @@ def recommended(workload: Workload, epsilon: Epsilon = 1, effort: choose.Effort 
 
 def _ranked(name: str, workload: Workload, epsilon: Fraction, effort: choose.Effort) -> Ranked:
     """One mechanism's error: what ``Estimate.rmse`` will report, without an estimate."""
-    options = cast("TwoStage", mechanisms.configured(name, dict(CANDIDATES[name])))
+    options = cast("TwoStage", configured(name, dict(CANDIDATES[name])))
     buckets = every_cell(workload.size)
     queries, allowance = workload.on_buckets(buckets.bounds), buckets.allowance(epsilon, RESOLUTION)
     strategy = choose.choose(queries, allowance, options.strategy, effort, options.branching)
