@@ -15,7 +15,7 @@ from scipy import stats
 import dawa
 from dawa import infer, limits
 from dawa.counts import Counts
-from dawa.errors import InvariantError, OptionError
+from dawa.errors import BudgetError, InvariantError, OptionError
 from dawa.kernels import mwem as kernel
 from dawa.limits import MOST_CELLS_LISTED
 from dawa.mechanisms import mwem
@@ -326,7 +326,7 @@ def test_options_are_checked_and_plain():
     wrongs = ({"rounds": 0}, {"rounds": 2.5}, {"rounds": True}, {"replays": 0}, {"replays": None}, {"records": -1})
     shares = ({"records": 2**46}, {"total_share": 0}, {"total_share": 1}, {"choice_share": "most"})
     for wrong in wrongs + shares:
-        with pytest.raises(OptionError, match="Hint:"):
+        with pytest.raises((BudgetError, OptionError), match="Hint:"):
             Mwem(**wrong)
 
 

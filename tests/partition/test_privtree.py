@@ -177,7 +177,7 @@ def test_the_number_of_axes_decides_on_the_number_of_parts_unless_the_user_does(
         found = options.choose_boxes(exposed, shape, Fraction(4), Seeded(1))
         alike = replace(options, fan=fan).choose_buckets(exposed, 64, Fraction(4), Seeded(1))
         np.testing.assert_array_equal(found.bounds, alike.bounds)
-        assert privtree.loss(Fraction(4), options, len(shape)) <= 2
+        assert privtree.loss(Fraction(4), replace(options, fan=fan)) <= 2
     assert PrivTree().choose_boxes(exposed, (8, 8), Fraction(4), Seeded(1)).bounds[:5].tolist() == [0, 1, 2, 3, 4]
 
 

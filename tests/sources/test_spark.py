@@ -64,7 +64,7 @@ def test_empty_tables_and_tables_by_name(frame, spark):
     assert found(sources.table(spark, "people"), axis) == expected((axis,), ROWS[HOSTILE])
     with pytest.raises(DawaError, match="no table 'nobody'"):
         found(sources.table(spark, "nobody"), axis)
-    with pytest.raises(DawaError, match="no table"):
+    with pytest.raises(DawaError, match="is not a table"):
         found(spark, axis)
 
 

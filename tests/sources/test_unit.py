@@ -93,4 +93,4 @@ def test_rows_without_a_unit_are_left_out(owners):
 
 def test_the_loss_is_exact():
     assert counting.loss(Fraction(1, 10) / 3, 3) == Fraction(1, 10)
-    assert counting.check("p", np.int64(3)) == 3
+    assert counting.check_unit("p", np.int64(3)) == 3

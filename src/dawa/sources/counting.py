@@ -112,7 +112,7 @@ def query(
         try:
             found = open_for_now.enter_context(source(table, axes, unit))
             counted = expression(found, axes, unit, most)
-        except DawaError:
+        except (DawaError, AssertionError):
             raise
         except Exception as error:  # noqa: BLE001  engines and Ibis raise errors of their own, about types they do not know
             raise SourceError(
