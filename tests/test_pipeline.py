@@ -179,7 +179,7 @@ def test_an_engine_that_fails_says_what_it_cost_and_quotes_nothing(half, odd):
         error.problem == f"The table could not be counted by duckdb (ConversionException). {SPENT}; 0.25 of 1 is left."
     )
     assert error.hint == (
-        "check that all of its rows can be read, and that their types are what the table says;"
+        "check that all of its rows can be read, and that their types are those that the table declares;"
         f" {TAKE_BACK}{half.place.name[1:-1]}"
     )
     assert CANARY not in printed(error)
