@@ -262,7 +262,7 @@ def test_a_ledger_that_cannot_be_asked_is_said_to_be_so(half, odd, monkeypatch, 
     monkeypatch.setattr(store, "read", read)
     with pytest.raises(SourceError) as caught:
         paid(half, odd)
-    assert f"{SPENT}; the ledger could not be asked for what is left.\nHint: check that" in str(caught.value)
+    assert f"{SPENT}; the ledger could not be read to see what is left.\nHint: check that" in str(caught.value)
     assert TAKE_BACK in caught.value.hint
     assert CANARY not in printed(caught.value)
 
@@ -275,7 +275,7 @@ def test_an_edited_ledger_is_not_asked(half, monkeypatch):
         raise SourceError("The disk is gone.", "buy another.")
 
     monkeypatch.setattr(counting.Query, "counts", counts)
-    with pytest.raises(SourceError, match="the ledger could not be asked for what is left"):
+    with pytest.raises(SourceError, match="the ledger could not be read to see what is left"):
         paid(half)
 
 
