@@ -133,7 +133,7 @@ def _encoding(name: object) -> str:
     if plain in UNICODE or _is_bytewise(plain):
         return plain
     raise SourceError(
-        f"encoding={name!r} is neither Unicode nor an encoding with one byte per character.",
+        f"encoding={name!r} is neither Unicode nor an encoding with one byte for each character.",
         "pass 'utf-8', 'utf-16', 'latin-1' or 'cp1252', for example, or convert the file to UTF-8.",
     )
 
