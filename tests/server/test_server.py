@@ -228,7 +228,7 @@ def test_wrong_requests_lead_on(client, path, parts):
     ("body", "part"),
     [
         ({"ranges": []}, "'ranges' in the body"),
-        ({"ranges": [{"lo": True, "hi": 2}]}, "'ranges.0.lo' in the body is not valid: it is not a number or text"),
+        ({"ranges": [{"lo": True, "hi": 2}]}, "'ranges.0.lo' in the body is not valid: it is not a number, text"),
         ({"ranges": [{"lo": 1, "hi": 2}, {"lo": 1}]}, "lacks 'ranges.1.hi'"),
         ({"ranges": [{"lo": 1, "hi": 2, "hj": 3}]}, "'ranges.0.hj' in the body"),
         ({"ranges": [{"lo": 1, "hi": 2}, {"lo": 3, "hi": 3}]}, "Range 2 cannot be answered"),
