@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
-	$(BIN)/python -m dawa.demo
+	$(BIN)/dawa demo
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist worksteal

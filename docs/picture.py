@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import dawa
-from dawa.demo import INCOME, people
+from dawa.cli.demo import INCOME, people
 from dawa_bench.places import EAST, NORTH, SOUTH, WEST, real_places
 
 WIDTH, HEIGHT, LEFT, TOP = 860, 300, 56, 40

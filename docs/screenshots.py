@@ -10,7 +10,7 @@ import reverse_geocoder
 from PIL import Image
 
 import dawa
-from dawa.demo import people
+from dawa.cli.demo import people
 from dawa_bench.page import PHONE, READY, chromium
 
 HERE = Path(__file__).parent

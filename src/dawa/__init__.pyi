@@ -1,4 +1,4 @@
-from . import errors, ledger, mechanisms, noise, partition, plots, sources, spec, workloads
+from . import errors, ledger, mechanisms, noise, partition, plan, plots, publish, results, sources, spec, workloads
 from .axis import Axis, AxisLike, AxisValue
 from .budget import Epsilon
 from .counts import Counts
@@ -69,8 +69,11 @@ __all__ = [
     "mechanisms",
     "noise",
     "partition",
+    "plan",
     "plots",
+    "publish",
     "release",
+    "results",
     "sources",
     "spec",
     "workloads",

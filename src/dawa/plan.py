@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from dawa import budget, mechanisms, pipeline
+from dawa import budget, mechanisms, pipeline, sources
 from dawa.axis import AxisLike
 from dawa.budget import Epsilon
 from dawa.counts import Counts
@@ -20,7 +20,6 @@ from dawa.mechanisms import MechanismLike
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 from dawa.results.margins import margin_factor
-from dawa.sources import check_unit
 from dawa.workloads import uniform
 
 CONFIDENCE = 0.95
@@ -146,7 +145,7 @@ def planned(
     total = budget.exact(epsilon)
     chosen = mechanisms.configured(mechanism, options)
     name, options = chosen.name, {**chosen.changed(), **options}
-    check_unit(unit, max_rows_per_unit)
+    sources.check_unit(unit, max_rows_per_unit)
     share = budget.exact(total / max_rows_per_unit, "epsilon / max_rows_per_unit")
     listed = pipeline.listed_axes(axes)
     shape = tuple(axis.size for axis in listed)

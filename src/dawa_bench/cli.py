@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dawa.cli.terminal import STOPPED, reported
 from dawa.errors import OptionError
 
 if TYPE_CHECKING:
@@ -65,8 +66,6 @@ def bench(
     listed: Annotated[bool, typer.Option("--list", help="List the experiments and exit.")] = False,
 ) -> None:
     """Run experiments."""
-    from dawa.cli.errors import reported  # noqa: PLC0415  its package imports all commands, also this one
-
     given = {
         "--quick": quick,
         "--full": full,
@@ -118,7 +117,6 @@ def _report(out: Path, to: Path) -> None:
 
 def _experiments(name: str | None, size: "Size", out: Path, data: str | None, jobs: int | None, backend: str) -> None:
     """Run one experiment, or all of them in turn."""
-    from dawa.cli.errors import STOPPED  # noqa: PLC0415  see above
     from dawa_bench import datasets, experiments, runner  # noqa: PLC0415  see above
 
     chosen = [experiments.find(one) for one in (experiments.names() if name is None else (name,))]

@@ -1,18 +1,21 @@
-"""The command line as a whole: help, versions, exit codes, and errors that lead on."""
+"""The command line as a whole: its commands, their help, versions, exit codes, and completion."""
 
 import json
+import os
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
-import typer
 
 import dawa as library
-from dawa.cli.errors import reported
-from dawa.errors import ExhaustedError, OptionError
-from helpers.commands import dawa
+import dawa.cli as command_line
+from helpers.commands import dawa, refused
 
-COMMANDS = ("release", "query", "plan", "ledger", "mechanisms", "demo")
+COMMANDS = ("release", "query", "explore", "plan", "ledger", "serve", "mechanisms", "demo", "bench")
+ROOMS = {"__init__", "options", "typed", "meaning", "terminal"}
+"""What is in ``dawa.cli`` beside commands."""
 
 
 def test_help_names_every_command_and_exit_code():
@@ -27,6 +30,61 @@ def test_every_command_has_help_with_examples(command):
     shown = dawa(command, "--help")
     assert shown.code == 0
     assert f"dawa {command}" in shown.out.replace("Usage: dawa", "")
+
+
+def test_each_command_has_a_module_of_its_own():
+    found = {path.stem for path in Path(command_line.__file__).parent.glob("*.py")}
+    assert set(command_line.COMMANDS) == set(COMMANDS)
+    assert found == ROOMS | set(COMMANDS) - set(command_line.ELSEWHERE)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_list_of_commands_says_how_their_help_begins(command):
+    """It stands in the list too, so that the list can be shown without importing any of them."""
+    home = command_line.ELSEWHERE.get(command, f"dawa.cli.{command}")
+    module = import_module(home)
+    assert module.HELP.partition("\n\n")[0] == command_line.COMMANDS[command]
+
+
+def test_no_command_is_imported_by_help():
+    loaded = modules_after("--help")
+    assert not loaded & {f"dawa.cli.{command}" for command in COMMANDS}
+    assert not loaded & {"numpy", "ibis", "sqlalchemy", "dawa.pipeline", "dawa.axis", "dawa_bench"}
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in command_line.ELSEWHERE])
+def test_help_of_a_command_loads_no_engine_and_no_database(command):
+    loaded = modules_after(command, "--help")
+    assert f"dawa.cli.{command}" in loaded
+    heavy = {"ibis", "duckdb", "sqlalchemy", "sqlite3", "psycopg", "dawa.ledger.store", "scipy.optimize", "matplotlib"}
+    assert not loaded & (heavy | {"numba", "fastapi", "dawa_bench"})
+
+
+def modules_after(*arguments):
+    """The modules of a fresh interpreter after a command."""
+    code = f"""
+import json, sys
+from dawa.cli import app
+try:
+    app({list(arguments)!r}, prog_name="dawa")
+finally:
+    sys.stderr.write(json.dumps(sorted(sys.modules)))
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603  ours
+    return set(json.loads(found.stderr))
+
+
+def test_a_missing_benchmark_says_so(monkeypatch):
+    monkeypatch.setattr(command_line, "find_spec", lambda name: None if name == "dawa_bench" else name)
+    for arguments in ((), ("paper.errors", "--full"), ("--list",)):
+        refused(dawa("bench", *arguments), "dawa bench is not installed", "dawa_bench", "pip install 'dawa[bench]'")
+    assert "│ bench " not in dawa("--help").out
+    assert dawa("bench", "--help").code == 0
+
+
+def test_a_benchmark_that_is_there_is_offered():
+    assert "│ bench " in dawa("--help").out
+    assert "paper.errors" in dawa("bench", "--list").out
 
 
 def test_no_arguments_show_help():
@@ -52,66 +110,29 @@ def test_the_entry_points(arguments):
     assert ran.stdout == f"dawa {library.__version__}\n"
 
 
-def test_completion_knows_commands_and_mechanisms():
+def completed(words):
     environment = {
+        **os.environ,
         "_DAWA_COMPLETE": "complete_bash",
-        "COMP_WORDS": "dawa release x --mechanism ident",
-        "COMP_CWORD": "4",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - (not words.endswith(" "))),
     }
     ran = subprocess.run([sys.executable, "-m", "dawa"], capture_output=True, text=True, check=False, env=environment)
-    assert "identity" in ran.stdout.split()
+    assert not ran.stderr
+    return set(ran.stdout.split())
 
 
-def leave(error, *, json_asked=False):
-    with pytest.raises(typer.Exit) as caught, reported(json_asked):
-        raise error
-    return caught.value.exit_code
-
-
-def test_an_error_is_one_line(capsys):
-    assert leave(OptionError("It is wrong.", "do it right.")) == 1
-    assert capsys.readouterr() == ("", "It is wrong. Hint: do it right.\n")
-
-
-def test_names_do_not_move_the_cursor(capsys):
-    leave(OptionError("No column 'a\nb\x1b[2J'.", "look at é."))
-    assert capsys.readouterr().err == "No column 'a\\nb\\x1b[2J'. Hint: look at é.\n"
-
-
-def test_an_exhausted_budget_is_code_3(capsys):
-    assert leave(ExhaustedError("None left.", "ask what exists.")) == 3
-    assert "None left" in capsys.readouterr().err
-
-
-def test_machines_find_errors_on_stdout(capsys):
-    assert leave(OptionError("It is wrong.", "do it right."), json_asked=True) == 1
-    out, err = capsys.readouterr()
-    assert not err
-    assert json.loads(out) == {"error": {"kind": "OptionError", "problem": "It is wrong.", "hint": "do it right."}}
-
-
-def test_a_defect_shows_its_kind_and_no_value(capsys, monkeypatch):
-    monkeypatch.delenv("DAWA_DEBUG", raising=False)
-    assert leave(ZeroDivisionError("777 records")) == 1
-    err = capsys.readouterr().err
-    assert "ZeroDivisionError" in err
-    assert "777" not in err
-    monkeypatch.setenv("DAWA_DEBUG", "1")
-    with pytest.raises(ZeroDivisionError, match="777"), reported():
-        raise ZeroDivisionError("777 records")
-
-
-def test_being_stopped_says_what_that_means(capsys):
-    assert leave(KeyboardInterrupt()) == 130
-    assert "stays spent" in capsys.readouterr().err
-
-
-def test_mechanisms_are_listed():
-    shown = dawa("mechanisms")
-    for name in library.mechanisms.names(with_error_bars=True):
-        assert f"\n{name} " in f"\n{shown.out}"
-    assert "mwem" not in shown.out, "it makes no release"
-    assert {entry["name"] for entry in dawa("mechanisms", "--json").json} == set(library.mechanisms.names())
-    assert "effort" in dawa("mechanisms", "dawa").out
-    assert dawa("mechanisms", "dewa").code == 1
-    assert "dewa" in dawa("mechanisms", "dewa", "--json").json["error"]["problem"]
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("dawa ", set(COMMANDS)),
+        ("dawa rel", {"release"}),
+        ("dawa ledger ta", {"take-back"}),
+        ("dawa release x --colu", {"--column"}),
+        ("dawa plan x --max", {"--max-rows-per-unit"}),
+        ("dawa release x --mechanism ident", {"identity"}),
+        ("dawa mechanisms --workload pre", {"prefixes"}),
+    ],
+)
+def test_completion_knows_commands_options_and_mechanisms(words, found):
+    assert completed(words) == found

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import dawa as library
 from helpers.commands import dawa, refused
@@ -16,8 +17,8 @@ def test_the_demo_and_a_question(tmp_path):
     assert answers[0]["low"] <= 20_000 <= answers[0]["high"]
 
 
-def test_it_runs_as_a_module(tmp_path):
-    command = [sys.executable, "-m", "dawa.demo", "--out", str(tmp_path)]
+def test_it_runs_as_a_program(tmp_path):
+    command = [sys.executable, "-m", "dawa", "demo", "--out", str(tmp_path)]
     assert "Median income" in subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603  ours
 
 
@@ -27,3 +28,8 @@ def test_wrong_steps(tmp_path):
     ran = dawa("demo", "--out", tmp_path / "file")
     assert ran.code == 1
     assert "cannot be written" in ran.err
+
+
+def test_make_demo_is_the_command():
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
+    assert "\n\t$(BIN)/dawa demo\n" in makefile

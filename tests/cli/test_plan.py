@@ -12,12 +12,18 @@ AGES = ("people.parquet", "--column", "age", "--range", "0:512", "--epsilon", "0
 def somewhere(tmp_path, monkeypatch):
     """Every test works in a folder of its own, without a ledger, and no table can be opened."""
 
-    def opened(*_arguments):
+    def query(*_arguments):
         pytest.fail("a plan touches no data")
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DAWA_LEDGER", raising=False)
-    monkeypatch.setattr(sources, "opened", opened)
+    monkeypatch.setattr(sources, "query", query)
+
+
+def test_a_release_would_be_noticed():
+    """That the fixture watches the call by which tables are read."""
+    with pytest.raises(pytest.fail.Exception, match="touches no data"):
+        dawa("release", *AGES, "--out", "out")
 
 
 def test_in_words():
@@ -85,3 +91,7 @@ def test_wrong_steps_lead_on(arguments, parts):
 
 def test_a_form_is_chosen_once():
     assert dawa("plan", *AGES, "--json", "--toml").code == 2
+
+
+def test_help_says_how_mechanisms_are_compared():
+    assert "dawa mechanisms --cells 4096 --workload uniform" in dawa("plan", "--help").out

@@ -82,7 +82,7 @@ def test_dates_and_categories(tmp_path):
     grade = library.Axis.ordered("grade", ["A", "B", "C"])
     library.release({"grade": ["A", "C"]}, grade, epsilon=1).save(tmp_path / "grade.json")
     assert dawa("query", tmp_path / "grade.json", "A:B").code == 0
-    refused(dawa("query", tmp_path / "grade.json", "A:D"), "'D' is no value", "A, B, C")
+    refused(dawa("query", tmp_path / "grade.json", "A:D"), "'D' is not a value", "A, B, C")
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_dates_and_categories(tmp_path):
         ([], ["No range was asked for", "such as"]),
         (["0:500"], ["The range '0:500' cannot be answered", "500 lies outside", "between -10 and 110"]),
         (["65:18"], ["empty", "lower end first"]),
-        (["18"], ["'18' is no range", "20000:60000"]),
-        (["--jsn"], ["'--jsn' is no range"]),
-        (["0:ten"], ["'ten' is no finite number"]),
+        (["18"], ["'18' is not a range", "20000:60000"]),
+        (["--jsn"], ["'--jsn' is not a range"]),
+        (["0:ten"], ["'ten' is not a finite number"]),
         (["0:10", "--confidence", "1"], ["cannot be promised", "0.95"]),
         (["--queries", "none.csv"], ["There is no file none.csv"]),
     ],
@@ -106,7 +106,7 @@ def test_releases_that_are_none(tmp_path):
     refused(dawa("query", tmp_path, "1:2"), "no release.json", "dawa release wrote")
     refused(dawa("query", tmp_path / "none", "1:2"), "There is no file")
     (tmp_path / "release.json").write_text("[]", encoding="utf-8")
-    refused(dawa("query", tmp_path, "1:2"), "no dawa release")
+    refused(dawa("query", tmp_path, "1:2"), "not a dawa release")
     error = dawa("query", tmp_path, "1:2", "--json")
     assert error.code == 1
     assert error.json["error"]["kind"] == "ReleaseError"

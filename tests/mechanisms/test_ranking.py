@@ -1,10 +1,7 @@
 """Recommendations are by true expected error, and the mechanisms they compare are private: exactly, on few cells."""
 
 import itertools
-import json
 import math
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -172,99 +169,3 @@ def test_bad_input_is_refused():
         recommended(workload, 0)
     with pytest.raises(OptionError, match="Hint:"):
         recommended(workload, 1, "lazy")
-
-
-# --- the command ----------------------------------------------------------------------------------------------------
-
-
-def command(capsys, *arguments):
-    code = recommend.main([*arguments, "--effort", "fast"])
-    return code, capsys.readouterr()
-
-
-@pytest.mark.parametrize("name", recommend.WORKLOADS)
-def test_every_workload_by_name(capsys, name):
-    code, printed = command(capsys, "--cells", "64", "--workload", name)
-    assert code == 0
-    assert "RMSE" in printed.out
-    assert all(mechanism in printed.out for mechanism in recommend.CANDIDATES)
-
-
-def test_json_is_for_machines(capsys):
-    code, printed = command(
-        capsys, "--cells", "64", "--workload", "uniform", "--queries", "7", "--epsilon=0.1", "--json"
-    )
-    found = json.loads(printed.out)
-    assert (code, found["cells"], found["epsilon"]) == (0, 64, "1/10")
-    expected = recommended(workloads.uniform(64, 7), 0.1, "fast")
-    assert [ranked["name"] for ranked in found["ranking"]] == [ranked.name for ranked in expected]
-    assert [ranked["rmse"] for ranked in found["ranking"]] == [ranked.rmse for ranked in expected]
-
-
-@pytest.mark.parametrize("text", ["0,90\n90,181\n", "lo,hi\n0, 90\n\n90,181", "\ufefflo,hi\r\n0,90\r\n90,181\r\n"])
-def test_ranges_from_a_file(capsys, tmp_path, text):
-    path = tmp_path / "ranges.csv"
-    path.write_bytes(text.encode())
-    code, printed = command(capsys, "--cells", "365", "--ranges", str(path), "--json")
-    expected = recommended(Workload.ranges([0, 90], [90, 181], 365), 1, "fast")
-    assert code == 0
-    assert json.loads(printed.out)["ranking"][0]["rmse"] == expected[0].rmse
-
-
-@pytest.mark.parametrize(
-    "text", ["", "lo,hi\n", "0,90\n1\n", "0,90\n1,x\n", "0,400\n", "5,5\n", "0,1,2\n", "lo,9\n", "\xff"]
-)
-def test_broken_files_are_refused_in_a_sentence(capsys, tmp_path, text):
-    path = tmp_path / "ranges.csv"
-    path.write_bytes(text.encode("latin-1"))
-    code, printed = command(capsys, "--cells", "365", "--ranges", str(path))
-    assert code == 2
-    assert printed.err.startswith("error: ")
-    assert "Hint:" in printed.err
-    assert not printed.out
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--cells", "0", "--workload", "uniform"),
-        ("--cells", "-3", "--workload", "prefixes"),
-        ("--cells", "9", "--workload", "uniform", "--epsilon", "nan"),
-        ("--cells", "9", "--workload", "uniform", "--queries", "0"),
-        ("--cells", "9", "--workload", "clustered", "--queries", "0"),
-        ("--cells", "9", "--workload", "prefixes", "--queries", "5"),
-        ("--cells", "99999999", "--workload", "prefixes"),
-        ("--cells", "9", "--ranges", "no such file.csv"),
-    ],
-)
-def test_bad_input_ends_with_a_sentence_and_code_2(capsys, arguments):
-    code, printed = command(capsys, *arguments)
-    assert code == 2
-    assert "Hint:" in printed.err
-    assert "Traceback" not in printed.err
-
-
-@pytest.mark.parametrize("arguments", [(), ("--cells", "9"), ("--cells", "x", "--workload", "uniform")])
-def test_missing_arguments_are_named(capsys, arguments):
-    with pytest.raises(SystemExit) as stopped:
-        recommend.main(arguments)
-    assert stopped.value.code == 2
-    assert "usage:" in capsys.readouterr().err
-
-
-def test_help_has_examples(capsys):
-    with pytest.raises(SystemExit) as stopped:
-        recommend.main(["--help"])
-    assert stopped.value.code == 0
-    assert "python -m dawa.mechanisms.ranking --cells 4096 --workload uniform" in capsys.readouterr().out
-
-
-def test_it_runs_as_a_program():
-    run = subprocess.run(
-        [sys.executable, "-m", "dawa.mechanisms.ranking", "--cells", "8", "--workload", "identity", "--epsilon", "-1"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 2
-    assert run.stderr.startswith("error: epsilon must be positive")

@@ -222,7 +222,7 @@ def test_nothing_is_left_behind(line):
     drawn(figure)
     assert dict(rcParams) == before
     code = (
-        "import sys, dawa; from dawa.demo import people; assert 'matplotlib' not in sys.modules;"
+        "import sys, dawa; from dawa.cli.demo import people; assert 'matplotlib' not in sys.modules;"
         "rel = dawa.release(people(100), dawa.Axis('age', 0, 100), epsilon=1);"
         "dawa.plots; assert 'matplotlib' not in sys.modules;"
         "rel.plot(); assert 'matplotlib' in sys.modules; assert 'matplotlib.pyplot' not in sys.modules"

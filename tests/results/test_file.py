@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dawa
-from dawa.demo import people
+from dawa.cli.demo import people
 from dawa.errors import ReleaseError
 from dawa.results import file as release_file
 from dawa.strategy.hats import HatStrategy

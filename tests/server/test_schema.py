@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 
 import dawa
-from dawa.demo import people
+from dawa.cli.demo import people
 from dawa.server import app
 
 PATHS = {

@@ -1,18 +1,38 @@
 """The command line ``dawa``: from a table to a release, and from a release to answers.
 
-Each command is a module here. They import what they need when they run, so that ``--help`` answers at once.
+Each command is a module here, with its name: a plain function and its ``HELP``, or an ``app`` where the command has
+commands of its own. A module is imported when its command is asked for, so that ``dawa --help`` answers at once.
 """
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from dawa.cli import demo, explore, ledger, mechanisms, plan, query, release, serve
-from dawa.cli.described import InOrder
+import dawa
+from dawa.errors import OptionError
 
 __all__ = ["app", "main"]
+
+COMMANDS = {
+    "release": "Release how many records lie between any two points of an attribute, without exposing any of them.",
+    "query": "Ask a release how many records lie in a range. It costs nothing, any number of times.",
+    "explore": "Look at a release in a browser: drag a range, read the answer.",
+    "plan": "Say what a release would spend, whom it would protect and how accurate it would be. No data is touched.",
+    "serve": "Answer ranges over HTTP, for people who build on releases. Only releases are read, never data.",
+    "mechanisms": "List the mechanisms, or the options of one, or rank those that do not look at the data.",
+    "demo": "Release the incomes of 20,000 generated people, and show the answers beside the truth.",
+    "bench": "Make the paper's tables and figures again, and see which mechanism is best for what.",
+    "ledger": "The book of what was spent on each dataset. It cannot be overspent.",
+}
+"""What each command does: how its own ``HELP`` begins, said here without importing it."""
+
+ELSEWHERE = {"bench": "dawa_bench.cli"}
+"""Commands that another package brings, if it is installed. It is found by name: nothing here may import it."""
+
+ANYTHING = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 HELP = """Publish how many, between here and there, without exposing anyone.
 
@@ -30,7 +50,55 @@ EPILOG = (
     "\n\nEach command has examples: dawa release --help. To complete words with the tab key: dawa --install-completion."
 )
 
+
+class Later(TyperCommand):
+    """A command that is known by its name and one sentence; the rest is imported when it is parsed or completed."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:  # noqa: ANN401  Typer's own classes are private
+        """Hand all that was typed to the command itself."""
+        return self.loaded().make_context(info_name, args, parent, **extra)
+
+    def loaded(self) -> Any:  # noqa: ANN401  likewise
+        """The command itself."""
+        name = str(self.name)
+        module = import_module(ELSEWHERE.get(name, f"{__name__}.{name}"))
+        if hasattr(module, "app"):
+            return typer.main.get_command(module.app)
+        alone = typer.Typer(add_completion=False)
+        alone.command(name, help=module.HELP, **getattr(module, "SETTINGS", {}))(getattr(module, name))
+        return typer.main.get_command(alone)
+
+
+class Absent(TyperCommand):
+    """A command whose package is not installed: not listed, but it says so."""
+
+    def __init__(self, name: str, package: str, **settings: Any) -> None:  # noqa: ANN401  Typer's to check
+        super().__init__(name, hidden=True, context_settings=ANYTHING, callback=self.refuse, **settings)
+        self.package = package
+
+    def refuse(self) -> None:
+        """Say what is missing."""
+        from dawa.cli.terminal import reported  # noqa: PLC0415  --help answers without it
+
+        with reported():
+            raise OptionError(
+                f"dawa {self.name} is not installed: there is no package {self.package}.", "pip install 'dawa[bench]'."
+            )
+
+
+class Commands(TyperGroup):
+    """All commands, of which none is imported yet."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401  Typer's to check
+        super().__init__(**settings)
+        for name, does in COMMANDS.items():
+            package = ELSEWHERE.get(name, __name__).partition(".")[0]
+            here = find_spec(package) is not None
+            self.add_command(Later(name, help=does) if here else Absent(name, package, help=does))
+
+
 app = typer.Typer(
+    cls=Commands,
     help=HELP,
     epilog=EPILOG,
     no_args_is_help=True,
@@ -42,9 +110,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:  # noqa: FBT001  a callback of Typer's
     if asked:
-        from dawa.version import __version__  # noqa: PLC0415  --help answers without it
-
-        typer.echo(f"dawa {__version__}")
+        typer.echo(f"dawa {dawa.__version__}")
         raise typer.Exit
 
 
@@ -56,19 +122,6 @@ def common(
     ] = False,
 ) -> None:
     """What stands before the command."""
-
-
-app.command(help=release.HELP, cls=InOrder)(release.release)
-app.command(help=query.HELP, context_settings={"ignore_unknown_options": True})(query.query)
-app.command(help=explore.HELP)(explore.explore)
-app.command(help=plan.HELP, cls=InOrder)(plan.plan)
-app.add_typer(ledger.app, name="ledger")
-app.command(help=serve.HELP)(serve.serve)
-app.command(help=mechanisms.HELP)(mechanisms.mechanisms)
-app.command(help=demo.HELP)(demo.demo)
-if find_spec("dawa_bench") is not None:  # another package, which compares also with what is not private
-    bench = import_module("dawa_bench.cli")
-    app.command(help=bench.HELP)(bench.bench)
 
 
 def main() -> None:

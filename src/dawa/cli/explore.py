@@ -1,13 +1,19 @@
 """``dawa explore``: a release as a page in which a reader drags a range."""
 
+from __future__ import annotations
+
 import json as encoder
 import sys
+import webbrowser
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dawa.cli.errors import reported
+import dawa
+from dawa.cli.options import Json, Place
+from dawa.cli.terminal import reported
+from dawa.errors import FolderError
 
 HELP = """Look at a release in a browser: drag a range, read the answer.
 
@@ -24,12 +30,7 @@ NAME = "report.html"
 
 
 def explore(
-    release: Annotated[
-        str,
-        typer.Argument(
-            metavar="RELEASE", help="A folder that dawa release wrote, or a release.json.", show_default=False
-        ),
-    ],
+    release: Place,
     *,
     out: Annotated[
         str | None,
@@ -39,19 +40,17 @@ def explore(
         bool | None,
         typer.Option("--open/--no-open", help="Open it in a browser. Else it is opened on a terminal only."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="JSON for machines.")] = False,
+    json: Json = False,
 ) -> None:
     """Write the page, and open it."""
     with reported(json):
-        from dawa.publish import folder  # noqa: PLC0415  --help answers without them
-        from dawa.publish import page as report  # noqa: PLC0415
-
         place = Path(release)
         target = Path(out) if out is not None else (place if place.is_dir() else place.parent) / NAME
-        found = folder.opened(place)
+        found = dawa.publish.folder.opened(place)
         _check(target)
-        written = report.save(found, target)
-        opened = _opened(written) if (sys.stdout.isatty() and not json if show is None else show) else False
+        written = dawa.publish.page.save(found, target)
+        wanted = sys.stdout.isatty() and not json if show is None else show
+        opened = wanted and webbrowser.open(written.absolute().as_uri())
         if json:
             sys.stdout.write(encoder.dumps({"report": str(written), "opened": opened}) + "\n")
         else:
@@ -60,17 +59,7 @@ def explore(
 
 def _check(target: Path) -> None:
     """Replace an earlier page only: a file of another kind may be dear to somebody."""
-    from dawa.errors import FolderError  # noqa: PLC0415  --help answers without it
-    from dawa.publish.page.build import OWN_MARK  # noqa: PLC0415  likewise
-
     if target.is_dir():
         raise FolderError(f"{target} is a folder.", f"name a file, such as {target / NAME}.")
-    if target.exists() and OWN_MARK not in target.read_bytes()[:2000]:
-        raise FolderError(f"{target} exists already, and is no page of dawa's.", "choose another name with --out.")
-
-
-def _opened(page: Path) -> bool:
-    """Whether a browser took it."""
-    import webbrowser  # noqa: PLC0415  rarely needed
-
-    return webbrowser.open(page.absolute().as_uri())
+    if target.exists() and dawa.publish.page.OWN_MARK not in target.read_bytes()[:2000]:
+        raise FolderError(f"{target} exists already, and is not a page of dawa's.", "choose another name with --out.")

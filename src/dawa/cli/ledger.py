@@ -1,25 +1,35 @@
-"""``dawa ledger``: the book of what was spent on each dataset.
+"""``dawa ledger``: the book of what was spent on each dataset, and how it looks on a terminal.
 
-Databases and tables are imported when a command runs, so that ``--help`` answers at once.
+``dawa.ledger`` loads a database, so it is reached through ``dawa``, which imports it when it is first used.
 """
 
+import csv
 import json as encoder
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
 
-from dawa.cli.errors import REFUSED, reported
+import dawa
+from dawa.budget import shown
+from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER
+from dawa.cli.terminal import REFUSED, reported, write_json
 from dawa.errors import LedgerError
 
-if TYPE_CHECKING:
-    from dawa.ledger import Ledger
+if TYPE_CHECKING:  # a database, which --help answers without
+    import dawa.ledger.entries
+    from dawa.ledger import Entry, Summary
 
-DEFAULT = "dawa-ledger.db"
+BAR = 20
+EMPTY: tuple[object, ...] = (None, "", [], {})
 
 HELP = """The book of what was spent on each dataset. It cannot be overspent.
 
@@ -91,6 +101,7 @@ app = typer.Typer(
     help=HELP,
     epilog=EPILOG,
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -99,7 +110,7 @@ Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="The dataset's n
 OneDataset = Annotated[str | None, typer.Argument(metavar="[DATASET]", help="Only this dataset.", show_default=False)]
 Where = Annotated[
     str,
-    typer.Option("--ledger", metavar="FILE|URL", envvar="DAWA_LEDGER", help="A file, or a postgresql:// address."),
+    typer.Option("--ledger", metavar="FILE|URL", envvar=LEDGER_VARIABLE, help="A file, or a postgresql:// address."),
 ]
 Cap = Annotated[
     str, typer.Option("--cap", metavar="EPSILON", help="All that may ever be spent: 2, 0.5 or 1/3.", show_default=False)
@@ -109,10 +120,10 @@ Json = Annotated[bool, typer.Option("--json", help="JSON for machines, with exac
 
 
 @app.command(help=CREATE)
-def create(dataset: Dataset, cap: Cap, *, ledger: Where = DEFAULT, who: Who = None, json: Json = False) -> None:
+def create(dataset: Dataset, cap: Cap, *, ledger: Where = USUAL_LEDGER, who: Who = None, json: Json = False) -> None:
     """Open an account."""
     with reported(json):
-        account = _opened(ledger).create(dataset, cap, who)
+        account = dawa.ledger.opened(ledger).create(dataset, cap, who)
         _answer(account.to_json(), f"Opened: {account}.", json=json)
 
 
@@ -122,13 +133,13 @@ def raise_cap(
     cap: Cap,
     why: Annotated[str, typer.Option("--why", help="The decision that allows it.", show_default=False)],
     *,
-    ledger: Where = DEFAULT,
+    ledger: Where = USUAL_LEDGER,
     who: Who = None,
     json: Json = False,
 ) -> None:
     """Raise a cap."""
     with reported(json):
-        account = _opened(ledger).raise_cap(dataset, cap, why=why, who=who)
+        account = dawa.ledger.opened(ledger).raise_cap(dataset, cap, why=why, who=who)
         _answer(account.to_json(), f"Raised: {account}.", json=json)
 
 
@@ -143,13 +154,13 @@ def spend(
     ] = None,
     file: Annotated[str | None, typer.Option("--file", help="Where the release is.", show_default=False)] = None,
     mechanism: Annotated[str, typer.Option("--mechanism", help="What made it.")] = "made elsewhere",
-    ledger: Where = DEFAULT,
+    ledger: Where = USUAL_LEDGER,
     who: Who = None,
     json: Json = False,
 ) -> None:
     """Book a release that was made elsewhere."""
     with reported(json):
-        book = _opened(ledger)
+        book = dawa.ledger.opened(ledger)
         reservation = book.reserve(dataset, epsilon, what={"note": what}, mechanism=mechanism, who=who)
         entry = reservation.finalise(release or uuid.uuid4().hex, file)
         account = book.account(dataset)
@@ -167,13 +178,13 @@ def take_back(
     ],
     why: Annotated[str, typer.Option("--why", help="How you know that nothing was seen.", show_default=False)],
     *,
-    ledger: Where = DEFAULT,
+    ledger: Where = USUAL_LEDGER,
     who: Who = None,
     json: Json = False,
 ) -> None:
     """Undo a reservation."""
     with reported(json):
-        book = _opened(ledger)
+        book = dawa.ledger.opened(ledger)
         undone = book.take_back(entry, why=why, who=who)
         account = book.account(undone.dataset)
         _answer(
@@ -184,31 +195,27 @@ def take_back(
 
 
 @app.command(help=SHOW)
-def show(dataset: OneDataset = None, *, ledger: Where = DEFAULT, json: Json = False) -> None:
+def show(dataset: OneDataset = None, *, ledger: Where = USUAL_LEDGER, json: Json = False) -> None:
     """Show what is left."""
     with reported(json):
-        summary = _opened(ledger).summary(dataset)
+        summary = dawa.ledger.opened(ledger).summary(dataset)
         if json:
-            _write_json(summary.to_json(), sys.stdout)
+            write_json(summary.to_json())
         else:
-            from dawa.cli import ledger_tables  # noqa: PLC0415  see the module's docstring
-
-            ledger_tables.show(summary)
+            _show(summary)
         _leave_if_edited(summary.broken, json=json)
 
 
 @app.command(help=HISTORY)
-def history(dataset: OneDataset = None, *, ledger: Where = DEFAULT, json: Json = False) -> None:
+def history(dataset: OneDataset = None, *, ledger: Where = USUAL_LEDGER, json: Json = False) -> None:
     """List all entries."""
     with reported(json):
-        book = _opened(ledger)
+        book = dawa.ledger.opened(ledger)
         broken, entries = book.summary().broken, book.history(dataset)
         if json:
-            _write_json([entry.to_json() for entry in entries], sys.stdout)
+            write_json([entry.to_json() for entry in entries])
         else:
-            from dawa.cli import ledger_tables  # noqa: PLC0415  see the module's docstring
-
-            ledger_tables.history(entries)
+            _list(entries)
         _leave_if_edited(broken, json=json)
 
 
@@ -221,40 +228,28 @@ def export(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="A new file.", show_default="the terminal")
     ] = None,
-    ledger: Where = DEFAULT,
+    ledger: Where = USUAL_LEDGER,
     json: Json = False,
 ) -> None:
     """Write all entries."""
     if json and form == "csv":
         raise typer.BadParameter("--json and --format csv contradict each other.")
     with reported(json):
-        from dawa.cli import ledger_tables  # noqa: PLC0415  see the module's docstring
-
-        book = _opened(ledger)
+        book = dawa.ledger.opened(ledger)
         broken, entries = book.summary().broken, book.history()
         with _target(out) as target:
             if json or form == "json":
-                _write_json({"broken": broken, "entries": [entry.to_json() for entry in entries]}, target)
+                write_json({"broken": broken, "entries": [entry.to_json() for entry in entries]}, target)
             else:
-                ledger_tables.write_csv(entries, target)
+                _write_csv(entries, target)
         _leave_if_edited(broken, json=json)
-
-
-def _opened(ledger: str) -> "Ledger":
-    from dawa.ledger import opened  # noqa: PLC0415  see the module's docstring
-
-    return opened(ledger)
 
 
 def _answer(data: dict[str, Any], sentence: str, *, json: bool) -> None:
     if json:
-        _write_json(data, sys.stdout)
+        write_json(data)
     else:
         typer.echo(sentence)
-
-
-def _write_json(data: object, target: TextIO) -> None:
-    target.write(encoder.dumps(data, indent=1) + "\n")
 
 
 @contextmanager
@@ -282,3 +277,83 @@ def _leave_if_edited(broken: int | None, *, json: bool) -> None:
             " Hint: find out what was changed, and restore the ledger from a backup.\n"
         )
     raise typer.Exit(REFUSED)
+
+
+def _show(summary: "Summary") -> None:
+    """Caps, what is spent and left of them, what is pending, and what was taken back."""
+    console = Console()
+    table = Table("dataset", *(Column(name, justify="right") for name in ("cap", "spent", "left")), "")
+    for account in summary.accounts:
+        # Rounded up: what is spent must not look unspent.
+        filled = min(BAR, -int(-BAR * account.spent // account.cap))
+        bar = "█" * filled + "░" * (BAR - filled)
+        table.add_row(_text(account.dataset), *map(shown, (account.cap, account.spent, account.left)), bar)
+    console.print(table)
+    for entry in summary.pending:
+        console.print(
+            _text(
+                f"Pending: entry {entry.number} reserved {_shown(entry.epsilon)} of {entry.dataset} for {entry.who} on"
+                f" {_moment(entry)} UTC. It is spent, whether or not a release comes of it."
+            )
+        )
+    for entry in summary.taken_back:
+        console.print(
+            _text(
+                f"Taken back: entry {entry.reservation} of {entry.dataset} by {entry.who} on {_moment(entry)} UTC"
+                f" ({_about(entry)})."
+            )
+        )
+    if summary.broken is None:
+        console.print(_text(f"{summary.entries} entries, unbroken. Hash of the last: {summary.head}"))
+
+
+def _list(entries: "Sequence[Entry]") -> None:
+    """What happened, an entry a line."""
+    table = Table(Column("entry", justify="right"), "when (UTC)", "who", "dataset", Column("what", overflow="fold"))
+    for entry in entries:
+        table.add_row(str(entry.number), *map(_text, (_moment(entry), entry.who, entry.dataset, _told(entry))))
+    Console().print(table)
+
+
+def _write_csv(entries: "Sequence[Entry]", target: TextIO) -> None:
+    """Every field of every entry, as the database holds it."""
+    writer = csv.DictWriter(target, dawa.ledger.entries.COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(dawa.ledger.entries.row(entry) for entry in entries)
+
+
+def _told(entry: "Entry") -> str:
+    filed = f" in {entry.file}" if entry.file else ""
+    about = _about(entry)
+    return {
+        "create": f"opened with a cap of {_shown(entry.cap)}",
+        "raise": f"cap raised to {_shown(entry.cap)} ({about})",
+        "reserve": f"spent {_shown(entry.epsilon)} by {entry.mechanism} ({about})",
+        "finalise": f"entry {entry.reservation} became release {entry.release_id}{filed}",
+        "file": f"release {entry.release_id} was written{filed}",
+        "take-back": f"entry {entry.reservation} was taken back ({about})",
+    }[entry.kind]
+
+
+def _about(entry: "Entry") -> str:
+    return ", ".join(f"{name}: {_brief(value)}" for name, value in (entry.what or {}).items() if value not in EMPTY)
+
+
+def _brief(value: object) -> str:
+    """A description's value in a few words: axes by their columns, all else as it is."""
+    if isinstance(value, list) and all(isinstance(part, dict) and "column" in part for part in value):
+        return " and ".join(str(part["column"]) for part in value)
+    return value if isinstance(value, str) else encoder.dumps(value)
+
+
+def _moment(entry: "Entry") -> str:
+    return entry.at[:19].replace("T", " ")
+
+
+def _shown(value: Fraction | None) -> str:
+    return "?" if value is None else shown(value)
+
+
+def _text(text: str) -> Text:
+    """Text as it is: no markup, and nothing that moves a terminal's cursor."""
+    return Text(dawa.ledger.entries.escaped(text))

@@ -1,12 +1,24 @@
 """``dawa plan``: what a release would spend and how accurate it would be, before anything is touched."""
 
-from typing import TYPE_CHECKING, Annotated
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Column, Table
+from rich.text import Text
 
-from dawa.cli.described import RELEASE, describing
+import dawa
+from dawa.budget import shown
+from dawa.cli import meaning, options
+from dawa.cli.terminal import reported, screen, working, write_json
+from dawa.cli.typed import Typed
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # --help answers without them
+    from dawa.ledger import Account
+    from dawa.plan import Plan
     from dawa.spec.model import Spec
 
 HELP = """Say what a release would spend, whom it would protect and how accurate it would be. No data is touched.
@@ -18,26 +30,150 @@ HELP = """Say what a release would spend, whom it would protect and how accurate
   dawa plan people.parquet --column age --range 0:120 --epsilon 0.1 \\
       --toml > spec.toml                   # the same as a file, to be reviewed
   dawa plan spec.toml --json
+
+\b
+To compare mechanisms that do not look at the data, by their expected error:
+  dawa mechanisms --cells 4096 --workload uniform
 """
 
+SETTINGS: dict[str, Any] = {"cls": options.InOrder}
 
-@describing
+Toml = Annotated[
+    bool,
+    typer.Option(
+        "--toml",
+        help="Print the description as a file for dawa release, and nothing else.",
+        rich_help_panel=options.RELEASE,
+    ),
+]
+
+
 def plan(
-    spec: "Spec",
+    ctx: typer.Context,
+    source: options.Source,
     *,
-    toml: Annotated[
-        bool,
-        typer.Option(
-            "--toml",
-            help="Print the description as a file for dawa release, and nothing else.",
-            rich_help_panel=RELEASE,
-        ),
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="JSON for machines.")] = False,
+    column: options.Column = None,
+    range: options.Range = None,  # noqa: A002  the option's name
+    step: options.Step = None,
+    values: options.Values = None,
+    edges: options.Edges = None,
+    zone: options.Zone = None,
+    outside: options.Outside = None,
+    epsilon: options.Epsilon = None,
+    unit: options.Unit = None,
+    max_rows_per_unit: options.MaxRowsPerUnit = None,
+    ledger: options.Ledger = None,
+    dataset: options.Dataset = None,
+    delimiter: options.Delimiter = None,
+    quote: options.Quote = None,
+    escape: options.Escape = None,
+    encoding: options.Encoding = None,
+    header: options.Header = None,
+    decimal: options.Decimal = None,
+    date_format: options.DateFormat = None,
+    missing: options.Missing = None,
+    table: options.Table = None,
+    queries: options.Queries = None,
+    mechanism: options.Mechanism = None,
+    option: options.Option = None,
+    seed: options.Seed = None,
+    out: options.Out = None,
+    toml: Toml = False,
+    json: options.Json = False,
 ) -> None:
-    """Plan a release."""
+    """Check all that is public, and show what would come of it."""
     if toml and json:
         raise typer.BadParameter("--toml and --json contradict each other.")
-    from dawa.cli import planning  # noqa: PLC0415  --help answers without it
+    with reported(json):
+        spec = Typed(
+            source=source,
+            of_axes=options.in_order(
+                ctx, column=column, range=range, step=step, values=values, edges=edges, zone=zone, outside=outside
+            ),
+            epsilon=epsilon,
+            unit=unit,
+            max_rows_per_unit=max_rows_per_unit,
+            ledger=ledger,
+            dataset=dataset,
+            delimiter=delimiter,
+            quote=quote,
+            escape=escape,
+            encoding=encoding,
+            header=header,
+            decimal=decimal,
+            date_format=date_format,
+            missing=missing,
+            table=table,
+            queries=queries,
+            mechanism=mechanism,
+            option=option,
+            seed=seed,
+            out=out,
+        ).spec()
+        meant = meaning.of(spec)
+        if toml:
+            sys.stdout.write(dawa.spec.toml.written(spec, Path()))
+            return
+        account = None if meant.ledger is None else meaning.account(meant.ledger, spec)
+        found = _planned(spec, meant)
+        if json:
+            left = None if account is None else {**account.to_json(), "after": str(account.left - spec.epsilon)}
+            write_json({**found.to_json(), "ledger": left})
+        else:
+            _show(spec, found, account)
 
-    planning.run(spec, form="toml" if toml else "json" if json else "table")
+
+def _planned(spec: Spec, meant: meaning.Meaning) -> Plan:
+    """What the release would be like."""
+    with working("Planning"):
+        return dawa.plan.planned(
+            meant.axes,
+            epsilon=spec.epsilon,
+            unit=spec.unit,
+            workload=meant.workload,
+            mechanism=spec.mechanism,
+            **meaning.rows(spec),
+            **spec.options,
+        )
+
+
+def _show(spec: Spec, found: Plan, account: Account | None) -> None:
+    """For people."""
+    console = screen()
+    columns = ", ".join(axis.column for axis in spec.axes)
+    cells = " × ".join(f"{cells:,}" for cells in found.shape)
+    parts = " and ".join(f"{shown(part)} on {step}" for step, part in found.split.items() if part)
+    lines = [
+        f"A release of {columns} over {cells} cells would spend epsilon = {shown(found.epsilon)}: {parts}.",
+        found.protected,
+        *meaning.reading(spec),
+        *found.axes,
+    ]
+    if account is not None:
+        lines.append(_left(found, account))
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
+    if found.looks and found.expected:
+        console.print(_noise(found))
+    console.print(Text(found.accuracy), soft_wrap=True)
+
+
+def _left(found: Plan, account: Account) -> str:
+    """What the dataset may spend now, and what after the release."""
+    after = account.left - found.epsilon
+    enough = f"{shown(after)} after it" if after >= 0 else "which is not enough: the release would be refused"
+    return f"The ledger has {shown(account.left)} of {shown(account.cap)} left for {account.dataset}, {enough}."
+
+
+def _noise(found: Plan) -> Table:
+    """The noise to expect, by the number of buckets that the data support."""
+    asked = "all ranges" if found.queries is None else f"{found.queries:,} ranges"
+    table = Table(
+        Column("buckets", justify="right"),
+        Column("noise, root mean square", justify="right"),
+        Column("margin at 95%", justify="right"),
+        title=f"Noise of {asked}, in records, if the data support so many buckets",
+    )
+    for line in found.expected:
+        table.add_row(f"{line.buckets:,}", f"{line.rmse:,.1f}", f"±{line.margin:,.0f}")
+    return table

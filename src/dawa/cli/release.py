@@ -1,13 +1,30 @@
 """``dawa release``: from a table to a folder that may be published."""
 
-from typing import TYPE_CHECKING, Annotated
+from __future__ import annotations
+
+import sys
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 
-from dawa.cli.described import RELEASE, describing
+import dawa
+from dawa.budget import shown
+from dawa.cli import meaning, options
+from dawa.cli.query import answers_as_json, answers_as_table
+from dawa.cli.terminal import reported, screen, working, write_json
+from dawa.cli.typed import Typed
+from dawa.errors import LedgerError, SpecError, UnbookedWarning
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # --help answers without them
+    from dawa.ledger import Account
+    from dawa.publish.folder import Written
+    from dawa.results.release import Release
     from dawa.spec.model import Spec
+    from dawa.spec.ranges import Asked
 
 HELP = """Release how many records lie between any two points of an attribute, without exposing any of them.
 
@@ -29,27 +46,200 @@ what is protected. Try the same arguments with dawa plan first: it says what
 would be spent and how accurate it would be, and touches no data.
 """
 
+SETTINGS: dict[str, Any] = {"cls": options.InOrder}
 
-@describing
+SaveSpec = Annotated[
+    str | None,
+    typer.Option(
+        "--save-spec",
+        metavar="FILE",
+        help="Write the description to this file too, to be reviewed and repeated.",
+        show_default=False,
+        rich_help_panel=options.RELEASE,
+    ),
+]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Move an earlier folder of that name aside.", rich_help_panel=options.RELEASE),
+]
+
+
 def release(
-    spec: "Spec",
+    ctx: typer.Context,
+    source: options.Source,
     *,
-    save_spec: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the description to this file too, to be reviewed and repeated.",
-            show_default=False,
-            rich_help_panel=RELEASE,
-        ),
-    ] = None,
-    force: Annotated[
-        bool,
-        typer.Option("--force", help="Move an earlier folder of that name aside.", rich_help_panel=RELEASE),
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="JSON for machines.")] = False,
+    column: options.Column = None,
+    range: options.Range = None,  # noqa: A002  the option's name
+    step: options.Step = None,
+    values: options.Values = None,
+    edges: options.Edges = None,
+    zone: options.Zone = None,
+    outside: options.Outside = None,
+    epsilon: options.Epsilon = None,
+    unit: options.Unit = None,
+    max_rows_per_unit: options.MaxRowsPerUnit = None,
+    ledger: options.Ledger = None,
+    dataset: options.Dataset = None,
+    delimiter: options.Delimiter = None,
+    quote: options.Quote = None,
+    escape: options.Escape = None,
+    encoding: options.Encoding = None,
+    header: options.Header = None,
+    decimal: options.Decimal = None,
+    date_format: options.DateFormat = None,
+    missing: options.Missing = None,
+    table: options.Table = None,
+    queries: options.Queries = None,
+    mechanism: options.Mechanism = None,
+    option: options.Option = None,
+    seed: options.Seed = None,
+    out: options.Out = None,
+    save_spec: SaveSpec = None,
+    force: Force = False,
+    json: options.Json = False,
 ) -> None:
-    """Make a release."""
-    from dawa.cli import releasing  # noqa: PLC0415  --help answers without it
+    """Make a release, and its description's file first if one is asked for."""
+    with reported(json):
+        spec = Typed(
+            source=source,
+            of_axes=options.in_order(
+                ctx, column=column, range=range, step=step, values=values, edges=edges, zone=zone, outside=outside
+            ),
+            epsilon=epsilon,
+            unit=unit,
+            max_rows_per_unit=max_rows_per_unit,
+            ledger=ledger,
+            dataset=dataset,
+            delimiter=delimiter,
+            quote=quote,
+            escape=escape,
+            encoding=encoding,
+            header=header,
+            decimal=decimal,
+            date_format=date_format,
+            missing=missing,
+            table=table,
+            queries=queries,
+            mechanism=mechanism,
+            option=option,
+            seed=seed,
+            out=out,
+        ).spec()
+        if save_spec is not None:
+            dawa.spec.toml.save(spec, save_spec)
+        made = _made(spec, force=force)
+        if json:
+            write_json(_summary(made))
+        else:
+            _tell(spec, made)
 
-    releasing.run(spec, save_spec=save_spec, force=force, json=json)
+
+@dataclass(frozen=True)
+class Made:
+    """What came of a description.
+
+    Attributes:
+        release: The release.
+        asked: The ranges that were named.
+        written: Its folder.
+        account: The account that paid, as it is now; None if none did, or if the ledger could not be asked.
+    """
+
+    release: Release
+    asked: tuple[Asked, ...]
+    written: Written
+    account: Account | None
+
+
+def _made(spec: Spec, *, force: bool) -> Made:
+    """Make the release and write its folder; everything public is checked before anything is spent."""
+    if spec.out is None:
+        raise SpecError("The release has no folder to go to.", "name a new one: --out out/.")
+    meant = meaning.of(spec)
+    with dawa.publish.folder.prepared(spec.out, replace=force) as place, working("Checking"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnbookedWarning)  # said below, when the ledger is told where the folder is
+        released = dawa.release(
+            meaning.table(spec),
+            meant.axes if len(meant.axes) > 1 else meant.axes[0],
+            epsilon=spec.epsilon,
+            unit=spec.unit,
+            workload=meant.workload,
+            mechanism=spec.mechanism,
+            ledger=meant.ledger,
+            dataset=spec.dataset,
+            seed=spec.seed,
+            **meaning.rows(spec),
+            **spec.options,
+        )
+        written = dawa.publish.folder.fill(place, released, meant.asked, sys.stdout)
+    left = None
+    if meant.ledger is not None:
+        _file(meant.ledger, released, written)
+        with suppress(LedgerError):  # the release is made and booked: that its ledger fails now is not an error
+            left = meaning.account(meant.ledger, spec)
+    return Made(released, meant.asked, written, left)
+
+
+def _file(ledger: str, released: Release, written: Written) -> None:
+    """Book where the release went."""
+    try:
+        dawa.ledger.opened(ledger).filed(str(released.id), written.folder.absolute())
+    except LedgerError as error:
+        raise LedgerError(
+            f"The release is in {written.folder}, but the ledger does not know: {error.problem}",
+            f"{error.hint.removesuffix('.')}; do not take back what was reserved for it.",
+        ) from None
+
+
+def _summary(made: Made) -> dict[str, object]:
+    """For machines."""
+    released, written = made.release, made.written
+    return {
+        "release": released.id,
+        "folder": str(written.folder),
+        "files": list(written.files),
+        "earlier": None if written.earlier is None else str(written.earlier),
+        "axes": [axis.to_json() for axis in released.axes],
+        "buckets": len(released.estimate.buckets),
+        "privacy": released.privacy.to_json(),
+        "answers": answers_as_json(released, made.asked, written.answers),
+        "ledger": None if made.account is None else made.account.to_json(),
+    }
+
+
+def _tell(spec: Spec, made: Made) -> None:
+    """For people."""
+    console = screen()
+    released, written = made.release, made.written
+    if made.asked:
+        console.print(answers_as_table(released, made.asked, written.answers))
+    buckets = len(released.estimate.buckets)
+    lines = [
+        f"Released {buckets:,} bucket{'s' * (buckets != 1)} into {written.folder}: {', '.join(written.files)}.",
+        *([] if written.earlier is None else [f"The earlier folder is now {written.earlier}."]),
+        _claim(released),
+        _left(spec, made.account),
+        f"Ask it: dawa query {written.folder} {dawa.spec.ranges.example(released.axes)}",
+    ]
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
+
+
+def _left(spec: Spec, account: Account | None) -> str:
+    """What the dataset may still spend."""
+    if not spec.dataset:
+        return "No ledger counts it against a total; --dataset would name one that pays."
+    if account is None:
+        return f"The ledger could not be asked what is left for {spec.dataset}."
+    return f"The ledger has {shown(account.left)} of {shown(account.cap)} left for {account.dataset}."
+
+
+def _claim(released: Release) -> str:
+    """What is promised to whom."""
+    privacy = released.privacy
+    if not privacy.private:
+        return "NOT PRIVATE: its noise was made from a seed, for an experiment. Do not publish it."
+    return (
+        f"It is differentially private for each {privacy.unit} at epsilon = {shown(privacy.epsilon)};"
+        " its README.md says what that means."
+    )

@@ -1,10 +1,13 @@
 """``dawa serve``: answer range queries over HTTP."""
 
-from typing import Annotated
+import sys
+from collections.abc import Sequence
+from typing import Annotated, TextIO
 
 import typer
 
-from dawa.cli.errors import reported
+from dawa.cli.terminal import plain, reported
+from dawa.server import needs_serve
 
 HELP = """Answer ranges over HTTP, for people who build on releases. Only releases are read, never data.
 
@@ -20,6 +23,11 @@ It listens on this machine alone unless --host says otherwise, and stops with
 Ctrl-C.
 """
 
+OPEN = (
+    "Everyone who can reach {address} can ask these releases now: nobody is asked who they are, and nothing is"
+    " encrypted. Put a proxy in front of it unless all of them are public."
+)
+
 
 def serve(
     places: Annotated[
@@ -34,8 +42,27 @@ def serve(
         float, typer.Option(help="Requests per second that a client may send to a worker in the long run.")
     ] = 50.0,
 ) -> None:
-    """Serve releases."""
+    """Read the releases, say what is served where, and serve it."""
     with reported():
-        from dawa.cli import serving  # noqa: PLC0415  --help answers without it
+        needs_serve()
+        from dawa.server import running, shelf  # noqa: PLC0415  an extra, which may be missing
+        from dawa.server.throttle import Throttle  # noqa: PLC0415  likewise
 
-        serving.run(places, host, port, workers, rate)
+        Throttle(rate)
+        running.check(workers)
+        read = shelf.filled(places)
+        with running.bound(host, port) as listening:
+            address = _address(host, listening.getsockname()[1])
+            _write(sys.stdout, [f"{address}/releases/{name}  {one.place}" for name, one in read.releases.items()])
+            _write(sys.stderr, [*read.skipped, *([] if running.is_loopback(host) else [OPEN.format(address=address)])])
+            running.serve(listening, host, read, places, workers=workers, rate=rate)
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _write(target: TextIO, lines: Sequence[str]) -> None:
+    """Write lines at once, before the server runs."""
+    target.write("".join(plain(line) + "\n" for line in lines))
+    target.flush()

@@ -1,12 +1,27 @@
-"""What a person sees: tables on stdout, and on stderr a sign of life that says the stage and never a number."""
+"""What a person sees: answers on stdout, and on stderr a sign of life or one sentence that says what went wrong.
 
+Every wrong step ends in ``reported``: one sentence, a hint, an exit code, and no traceback. A traceback may carry
+values out of the data, so even a defect shows no more than its kind, unless the person at the keyboard asks for it with
+``DAWA_DEBUG=1``. A sign of life names the stage and never a number.
+"""
+
+import json as encoder
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
+import typer
 from rich.console import Console
 
 from dawa import progress
+from dawa.errors import DawaError, ExhaustedError, PublicNote
+
+REFUSED, EXHAUSTED, STOPPED = 1, 3, 130
+"""Exit codes; 0 is done, and 2 is wrong usage, which Typer finds."""
+
+DEBUG = "DAWA_DEBUG"
 
 WIDE = 200
 """For pipes and files, which have no width of their own."""
@@ -15,6 +30,20 @@ WIDE = 200
 def screen() -> Console:
     """Where answers go."""
     return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=WIDE)
+
+
+def write_json(data: object, target: TextIO | None = None) -> None:
+    """Write one JSON value for machines, on stdout unless told otherwise."""
+    (target or sys.stdout).write(encoder.dumps(data, indent=1) + "\n")
+
+
+def plain(line: str) -> str:
+    r"""One line, and nothing that moves a terminal's cursor: names of files and columns may hold anything.
+
+    >>> plain("a\nb é")
+    'a\\nb é'
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
 
 
 @contextmanager
@@ -26,3 +55,48 @@ def working(first: str) -> Iterator[None]:
         return
     with console.status(f"{first} …") as status, progress.heard(lambda stage: status.update(f"{stage} …")):
         yield
+
+
+@contextmanager
+def reported(json: bool = False) -> Iterator[None]:  # noqa: FBT001, FBT002  the name of the flag it stands for
+    """Turn an error into a sentence on stderr, or into JSON on stdout, and leave with its exit code.
+
+    Args:
+        json: Whether a machine reads stdout; it then finds ``{"error": {"kind", "problem", "hint"}}`` there.
+    """
+    try:
+        yield
+    except DawaError as error:
+        _say(type(error).__name__, error.problem, error.hint, json=json)
+        raise typer.Exit(EXHAUSTED if isinstance(error, ExhaustedError) else REFUSED) from None
+    except KeyboardInterrupt as error:
+        said = _noted(error, "Stopped.", "budget that a ledger had reserved by then stays spent.")
+        _say("Stopped", *said, json=json)
+        raise typer.Exit(STOPPED) from None
+    except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
+        raise
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        said = _noted(
+            error,
+            f"Something inside dawa went wrong ({type(error).__name__}).",
+            f"this is a defect: please report it, with what {DEBUG}=1 shows if that holds nothing private.",
+        )
+        _say(type(error).__name__, *said, json=json)
+        raise typer.Exit(REFUSED) from None
+
+
+def _noted(error: BaseException, problem: str, hint: str) -> tuple[str, str]:
+    """A problem and a hint, with what our notes add to them; notes of others may quote values."""
+    for note in getattr(error, "__notes__", ()):
+        if isinstance(note, PublicNote):
+            problem, hint = note.after(problem, hint)
+    return problem, hint
+
+
+def _say(kind: str, problem: str, hint: str, *, json: bool) -> None:
+    if json:
+        sys.stdout.write(encoder.dumps({"error": {"kind": kind, "problem": problem, "hint": hint}}) + "\n")
+    else:
+        sys.stderr.write(plain(f"{problem} Hint: {hint}") + "\n")

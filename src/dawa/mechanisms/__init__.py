@@ -31,6 +31,7 @@ from dawa.mechanisms.dpcube import Dpcube
 from dawa.mechanisms.efpa import Efpa
 from dawa.mechanisms.hybrid_tree import HybridTree
 from dawa.mechanisms.mwem import Mwem
+from dawa.mechanisms.ranking import Ranked, recommended
 
 __all__ = [
     "Agrid",
@@ -54,10 +55,12 @@ __all__ = [
     "PrivTree",
     "Privelet",
     "Quadtree",
+    "Ranked",
     "StructureFirst",
     "Ugrid",
     "Uniform",
     "configured",
     "describe",
     "names",
+    "recommended",
 ]

@@ -39,7 +39,7 @@ def figure(release: Release, path: str | PathLike[str] | None = None, *, width: 
     """Records per cell of a release along one axis, with the margin of their noise; or a map over two.
 
     >>> import dawa
-    >>> from dawa.demo import people
+    >>> from dawa.cli.demo import people
     >>> rel = dawa.release(people(5000), dawa.Axis("age", 0, 100), epsilon=1, seed=0)
     >>> figure(rel).axes[0].get_xlabel()
     'age'

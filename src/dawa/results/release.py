@@ -107,7 +107,7 @@ class Release:
         unit of the axis: a whole number with a step of 100, an hour with a step of 6 hours, a day with months.
 
         >>> import dawa
-        >>> from dawa.demo import people
+        >>> from dawa.cli.demo import people
         >>> rel = dawa.release(people(5000), dawa.Axis("age", 0, 100), epsilon=1, seed=0)
         >>> rel.quantile(0.5)
         42

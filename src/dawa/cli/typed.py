@@ -1,0 +1,169 @@
+"""From what was typed to the description of a release.
+
+It is either typed out, option by option, or in a file that says all of it. Several axes stand on one command line: each
+``--column`` with the options that follow it.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import dawa
+from dawa.cli.options import Pairs
+from dawa.errors import OptionError, SpecError
+from dawa.sources import dialect
+
+if TYPE_CHECKING:  # --help answers without them
+    from dawa.spec.model import AxisSpec, Spec, Value
+
+BESIDE_A_FILE = {"source", "out"}
+"""What may be typed beside a description that says all the rest."""
+
+WORDS: dict[str, bool] = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Typed:
+    """The options that describe a release, by name; those that were not given are None or empty.
+
+    Attributes:
+        of_axes: The options of axes, one by one.
+    """
+
+    source: str
+    of_axes: Pairs
+    epsilon: str | None
+    unit: str | None
+    max_rows_per_unit: int | None
+    ledger: str | None
+    dataset: str | None
+    delimiter: str | None
+    quote: str | None
+    escape: str | None
+    encoding: str | None
+    header: str | None
+    decimal: str | None
+    date_format: str | None
+    missing: str | None
+    table: str | None
+    queries: str | None
+    mechanism: str | None
+    option: list[str] | None
+    seed: int | None
+    out: str | None
+
+    def spec(self) -> Spec:
+        """What these say, or the file that they name.
+
+        Raises:
+            DawaError: If that is not a release.
+        """
+        given = {name: value for name, value in vars(self).items() if name != "of_axes" and value not in (None, [], ())}
+        if self.source.endswith(dawa.spec.toml.SUFFIX):
+            return self._in_a_file(given)
+        found = axes(self.of_axes)
+        options = dict(_option(text) for text in given.pop("option", ()))
+        written = {name: _written(name, given.pop(name)) for name in dawa.spec.toml.DIALECT if name in given}
+        if not found:
+            raise SpecError(
+                "The release has no column.", "name the attribute and its bounds: --column age --range 0:120."
+            )
+        text = dialect.of(self.source, **written) if written else None
+        return dawa.spec.model.Spec(axes=found, options=options, dialect=text, **{"epsilon": None, **given})
+
+    def _in_a_file(self, given: dict[str, Any]) -> Spec:
+        """What the file says; beside it, no option may change what was reviewed."""
+        for name in (*given, *(name for name, _ in self.of_axes)):
+            if name not in BESIDE_A_FILE:
+                raise SpecError(
+                    f"--{name.replace('_', '-')} does not go with {self.source}, which says all there is to say.",
+                    "change the file, or leave the option out.",
+                )
+        read = dawa.spec.toml.read(self.source)
+        return read if self.out is None else replace(read, out=self.out)
+
+
+def axes(given: Iterable[tuple[str, str]]) -> tuple[AxisSpec, ...]:
+    """The axes that options name, in the order in which they were typed.
+
+    >>> axes([("column", "age"), ("range", "0:120")])[0].stop
+    '120'
+
+    Raises:
+        SpecError: If an option comes twice, or before any column.
+    """
+    found: list[dict[str, str]] = []
+    early: dict[str, str] = {}
+    for name, value in given:
+        if name == "column":
+            found.append({"column": value})
+            continue
+        axis = found[-1] if found else early
+        if name in axis:
+            raise SpecError(f"--{name} is given twice for one column.", "name each column before its options.")
+        axis[name] = value
+    if early and len(found) != 1:
+        raise SpecError(f"--{next(iter(early))} stands before any --column.", "name each column before its options.")
+    if early and (twice := set(early) & set(found[0])):
+        raise SpecError(f"--{twice.pop()} is given twice for one column.", "give it once.")
+    return tuple(_axis({**early, **axis}) for axis in found)
+
+
+def _axis(given: dict[str, str]) -> AxisSpec:
+    entries: dict[str, Any] = {name: given[name] for name in ("column", "step", "zone", "outside") if name in given}
+    if "range" in given:
+        entries["start"], entries["stop"] = dawa.spec.ranges.split(given["range"])
+    if "values" in given:
+        entries["values"] = _categories(_separated(given["values"]))
+    if "edges" in given:
+        entries["edges"] = tuple(_separated(given["edges"]))
+    return dawa.spec.model.AxisSpec(**entries)
+
+
+def _separated(text: str) -> list[str]:
+    """What stands between commas; an entry with a comma of its own stands in double quotes."""
+    try:
+        return [entry.strip() for entry in next(csv.reader([text], skipinitialspace=True), [])]
+    except csv.Error:
+        raise SpecError("A list has a line break in it.", "separate its entries by commas.") from None
+
+
+def _categories(entries: list[str]) -> tuple[Value, ...]:
+    """Whole numbers where all are that, else text."""
+    try:
+        numbers = [int(entry) for entry in entries]
+    except ValueError:
+        return tuple(entries)
+    return tuple(numbers) if [str(number) for number in numbers] == entries else tuple(entries)
+
+
+def _written(name: str, value: str) -> str | tuple[str, ...] | None:
+    """What an option says of a text file.
+
+    >>> _written("decimal", ","), _written("quote", "none"), _written("header", 'id,"last, first"')
+    (',', None, ('id', 'last, first'))
+    """
+    if name in {"header", "missing"}:
+        return tuple(_separated(value))
+    if name == "delimiter" and value.lower() in {"tab", "\\t"}:
+        return "\t"
+    return None if name in {"quote", "escape"} and value.lower() == "none" else value
+
+
+def _option(text: str) -> tuple[str, str | int | bool]:
+    """One option of a mechanism's.
+
+    >>> _option("effort=fast"), _option("branching=4"), _option("merge=false")
+    (('effort', 'fast'), ('branching', 4), ('merge', False))
+    """
+    name, given, value = text.partition("=")
+    if not (name and given and value):
+        raise OptionError(
+            f"{text!r} is not an option of a mechanism.", "write its name and value: --option effort=fast."
+        )
+    if value.lower() in WORDS:
+        return name, WORDS[value.lower()]
+    return name, int(value) if value.removeprefix("-").isdecimal() else value

@@ -1,0 +1,3 @@
+from . import folder, page, readme, tables
+
+__all__ = ["folder", "page", "readme", "tables"]

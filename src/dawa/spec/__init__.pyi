@@ -1,0 +1,3 @@
+from . import model, ranges, toml
+
+__all__ = ["model", "ranges", "toml"]

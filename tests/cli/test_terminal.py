@@ -1,0 +1,76 @@
+"""What people and machines are told: errors that lead on, a sign of life, and nothing that was not asked for."""
+
+import json
+
+import pytest
+import typer
+
+from dawa import progress
+from dawa.cli.terminal import plain, reported, screen, working
+from dawa.errors import ExhaustedError, OptionError
+
+
+def leave(error, *, json_asked=False):
+    with pytest.raises(typer.Exit) as caught, reported(json_asked):
+        raise error
+    return caught.value.exit_code
+
+
+def test_an_error_is_one_line(capsys):
+    assert leave(OptionError("It is wrong.", "do it right.")) == 1
+    assert capsys.readouterr() == ("", "It is wrong. Hint: do it right.\n")
+
+
+def test_names_do_not_move_the_cursor(capsys):
+    leave(OptionError("No column 'a\nb\x1b[2J'.", "look at é."))
+    assert capsys.readouterr().err == "No column 'a\\nb\\x1b[2J'. Hint: look at é.\n"
+
+
+def test_an_exhausted_budget_is_code_3(capsys):
+    assert leave(ExhaustedError("None left.", "ask what exists.")) == 3
+    assert "None left" in capsys.readouterr().err
+
+
+def test_machines_find_errors_on_stdout(capsys):
+    assert leave(OptionError("It is wrong.", "do it right."), json_asked=True) == 1
+    out, err = capsys.readouterr()
+    assert not err
+    assert json.loads(out) == {"error": {"kind": "OptionError", "problem": "It is wrong.", "hint": "do it right."}}
+
+
+def test_a_defect_shows_its_kind_and_no_value(capsys, monkeypatch):
+    monkeypatch.delenv("DAWA_DEBUG", raising=False)
+    assert leave(ZeroDivisionError("777 records")) == 1
+    err = capsys.readouterr().err
+    assert "ZeroDivisionError" in err
+    assert "777" not in err
+    monkeypatch.setenv("DAWA_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError, match="777"), reported():
+        raise ZeroDivisionError("777 records")
+
+
+def test_being_stopped_says_what_that_means(capsys):
+    assert leave(KeyboardInterrupt()) == 130
+    assert "stays spent" in capsys.readouterr().err
+
+
+def test_lines_are_lines():
+    assert plain("a\nb\x1b[2J é") == "a\\nb\\x1b[2J é"
+
+
+def test_pipes_are_wide(capsys):
+    screen().print("word " * 30)
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_a_sign_of_life_is_for_terminals(capsys, monkeypatch):
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    with working("Checking"):
+        progress.reached("Reading")
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with working("Checking"):
+        progress.reached("Reading")
+    out, err = capsys.readouterr()
+    assert not out
+    assert "Reading …" in err, "the stage that was reached last"
