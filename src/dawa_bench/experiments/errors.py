@@ -327,7 +327,7 @@ EXPERIMENTS = (
     Experiment(
         SCALE,
         "Error against ε × records",
-        "DPBench's view: which mechanism is best for how much data.",
+        "DPBench's view: which mechanism is best at which ε × records.",
         _scale_tasks,
         _scale_run,
         _scale_tables,
