@@ -179,7 +179,7 @@ def test_an_engine_that_fails_says_what_it_cost_and_quotes_nothing(half, odd):
         error.problem == f"The table could not be counted by duckdb (ConversionException). {SPENT}; 0.25 of 1 is left."
     )
     assert error.hint == (
-        "check that all of its rows can be read, and that their types are what the table says;"
+        "check that all of its rows can be read, and that their types are those that the table declares;"
         f" {TAKE_BACK}{half.place.name[1:-1]}"
     )
     assert CANARY not in printed(error)
@@ -262,7 +262,7 @@ def test_a_ledger_that_cannot_be_asked_is_said_to_be_so(half, odd, monkeypatch, 
     monkeypatch.setattr(store, "read", read)
     with pytest.raises(SourceError) as caught:
         paid(half, odd)
-    assert f"{SPENT}; the ledger could not be asked for what is left.\nHint: check that" in str(caught.value)
+    assert f"{SPENT}; the ledger could not be read to see what is left.\nHint: check that" in str(caught.value)
     assert TAKE_BACK in caught.value.hint
     assert CANARY not in printed(caught.value)
 
@@ -275,7 +275,7 @@ def test_an_edited_ledger_is_not_asked(half, monkeypatch):
         raise SourceError("The disk is gone.", "buy another.")
 
     monkeypatch.setattr(counting.Query, "counts", counts)
-    with pytest.raises(SourceError, match="the ledger could not be asked for what is left"):
+    with pytest.raises(SourceError, match="the ledger could not be read to see what is left"):
         paid(half)
 
 

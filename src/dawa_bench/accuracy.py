@@ -1,12 +1,12 @@
 """Mean L1 error per query, as a ratio: ``python -m dawa_bench.accuracy``.
 
-The protocol of the reference figures: 2,000 uniform intervals, five workloads, three trials each. Every run is measured
-twice: on the intervals that the mechanism was given, and on as many fresh ones of the same kind that it did not see. A
-reader of a release asks fresh ones.
+The protocol is that of the reference figures: 2,000 uniform intervals, five workloads, three trials each. Every run is
+measured twice: on the intervals that the mechanism was given, and on as many fresh ones of the same kind that it did
+not see. A reader of a release asks fresh ones.
 
-Where a file of reference errors is at hand, ``dawa`` is divided by its DAWA rows, which come from the published code;
-that code is not private, and was measured on the intervals that it was given. In any case ``dawa`` is divided by
-``greedy-h`` (no partition), measured in the same run on the same kind of intervals.
+If there is a file of reference errors, the error of ``dawa`` is divided by those of its DAWA rows. They come from the
+published code, which is not private, and were measured on the intervals that it was given. In any case the error of
+``dawa`` is divided by that of ``greedy-h`` (no partition), measured in the same run on the same kind of intervals.
 """
 
 import sys
@@ -18,7 +18,7 @@ from dawa_bench.comparison import EPSILONS, Errors, geometric
 
 QUERIES = 2000
 UNSEEN = 1_000_000
-"""Fresh workloads have seeds from here on; those that are given have smaller ones."""
+"""Fresh workloads have seeds from this number on; given workloads have smaller seeds."""
 
 
 def mean_errors(
@@ -55,7 +55,7 @@ def main() -> None:
     parser = comparison.parser(__doc__, comparison.REFERENCE, trials=3)
     parser.add_argument("--effort", choices=("best", "fast"), default="best")
     parser.add_argument("--workloads", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=0, help="another one gives other noise (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="another seed gives other noise (default: 0)")
     chosen = parser.parse_args()
     options = {"effort": chosen.effort, **dict(chosen.set)}
     kind, histograms = comparison.measured_on(1)

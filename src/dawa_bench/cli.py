@@ -1,7 +1,7 @@
 """``dawa bench``: the paper's experiments, made again.
 
-``dawa`` offers this command if it finds this package, and imports this module to show its help. So everything else is
-imported when it is run: nothing that is slow to load, and nothing that is NOT PRIVATE.
+``dawa`` offers this command if it finds this package, and imports this module to show its help. So this module imports
+everything that is slow to load, or NOT PRIVATE, only when the command runs.
 """
 
 import sys
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 OUT, DOCS = "out/bench", "docs"
 FETCH, REPORT = "fetch", "report"
 
-HELP = """Make the paper's tables and figures again, and see which mechanism is best for what.
+HELP = """Make the paper's tables and figures again, and see which mechanism suits which data.
 
 \b
   dawa bench --list                   # the experiments
@@ -32,9 +32,9 @@ HELP = """Make the paper's tables and figures again, and see which mechanism is 
   dawa bench report                   # a page of results, docs/results.md
 
 \b
-Stopped in any way, the same command goes on where it was. Data is public here;
-some of what is compared is NOT PRIVATE, and says so. A cluster is reached with
---backend dask (DASK_SCHEDULER_ADDRESS) or ray (RAY_ADDRESS).
+After any stop, the same command resumes. All data here is public; some mechanisms
+are NOT PRIVATE, and are marked so. To use a cluster, pass --backend dask
+(DASK_SCHEDULER_ADDRESS) or --backend ray (RAY_ADDRESS).
 """
 
 
@@ -44,8 +44,8 @@ def bench(
         typer.Argument(metavar="[NAME]", help="An experiment, 'fetch' or 'report'.", show_default=False),
     ] = None,
     *,
-    quick: Annotated[bool, typer.Option("--quick", help="Minutes: fewer runs. This is the default.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="As many runs as the figures deserve.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs, in minutes. This is the default.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="As many runs as docs/results.md has.")] = False,
     out: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="Where results are kept. (default: out/bench)")
     ] = None,
@@ -53,17 +53,17 @@ def bench(
         str | None,
         typer.Option(
             metavar="FOLDER",
-            help="Where the real datasets lie. (default: DAWA_DATA, else what was fetched, else stand-ins)",
+            help="Where the real datasets are. (default: DAWA_DATA, else what was fetched, else stand-ins)",
         ),
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes. (default: one per core)", show_default=False)] = None,
     backend: Annotated[
-        str | None, typer.Option(help="What runs them: loky, dask or ray. (default: loky)", show_default=False)
+        str | None, typer.Option(help="What runs the processes: loky, dask or ray. (default: loky)", show_default=False)
     ] = None,
     to: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Where a report goes. (default: docs)", show_default=False)
+        str | None, typer.Option(metavar="FOLDER", help="Where to write a report. (default: docs)", show_default=False)
     ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List the experiments and leave.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the experiments and exit.")] = False,
 ) -> None:
     """Run experiments."""
     given = {
@@ -116,7 +116,7 @@ def _report(out: Path, to: Path) -> None:
 
 
 def _experiments(name: str | None, size: "Size", out: Path, data: str | None, jobs: int | None, backend: str) -> None:
-    """Run one experiment, or all of them one after the other."""
+    """Run one experiment, or all of them in turn."""
     from dawa_bench import datasets, experiments, runner  # noqa: PLC0415  see above
 
     chosen = [experiments.find(one) for one in (experiments.names() if name is None else (name,))]
@@ -139,12 +139,12 @@ def _experiments(name: str | None, size: "Size", out: Path, data: str | None, jo
                 )
             _say(f"{experiment.name}: {out / experiment.name / runner.TABLES}")
     except KeyboardInterrupt:
-        _note("Stopped. Hint: the same command goes on where it was.")
+        _note("Stopped. Hint: the same command resumes.")
         raise typer.Exit(STOPPED) from None
 
 
 def _only(asked: set[str], taken: set[str], what: str) -> None:
-    """Refuse flags that do not go with what is asked for."""
+    """Refuse flags that would be ignored."""
     ignored = sorted(asked - taken)
     if ignored:
         raise OptionError(f"{', '.join(ignored)} would change nothing with {what}.", "leave it out.")
@@ -152,9 +152,9 @@ def _only(asked: set[str], taken: set[str], what: str) -> None:
 
 @contextmanager
 def _progress(name: str) -> Iterator[Callable[[int, int], object]]:
-    """A bar on a terminal; elsewhere nothing."""
+    """A progress bar on a terminal; nothing elsewhere."""
     from rich.console import Console  # noqa: PLC0415  see above
-    from rich.progress import (  # noqa: PLC0415  likewise
+    from rich.progress import (  # noqa: PLC0415  see above
         BarColumn,
         MofNCompleteColumn,
         Progress,

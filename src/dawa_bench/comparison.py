@@ -1,7 +1,7 @@
-"""What the commands that compare errors share: what to measure on, what the research code gave, how far answers are.
+"""What the commands that compare errors share: the data, the research code's errors, and how errors are measured.
 
-They measure on every histogram or map of a folder, the real ones; or on a few generated ones, which are not the
-stand-ins of ``datasets``: they show easy and hard, and imitate nobody.
+They measure on every histogram or map of a folder, which are real, or else on a few generated ones. These are not the
+stand-ins of ``datasets``: they range from easy to hard, and do not imitate a dataset.
 """
 
 import argparse
@@ -21,16 +21,16 @@ DEFAULT_FOLDER = Path(__file__).parents[3] / "shared" / "datasets"
 REFERENCE = DEFAULT_FOLDER.parent / "reference" / "peers-1d.csv"
 REFERENCE_ON_MAPS = REFERENCE.with_name("peers-2d.csv")
 EPSILONS = ("0.01", "0.05", "0.1", "0.5")
-"""On histograms."""
+"""The epsilons on histograms."""
 
 
 def folder() -> Path:
-    """Where the real histograms lie: ``DAWA_DATA``, or a folder beside the project."""
+    """Where the real histograms are: ``DAWA_DATA``, or a folder beside the project."""
     return Path(os.environ.get("DAWA_DATA", DEFAULT_FOLDER))
 
 
 def measured_on(axes: int) -> tuple[str, dict[str, IntArray]]:
-    """What kind of data this is, and by name the histograms along one axis, or the maps over two."""
+    """The kind of data, and by name the histograms along one axis or the maps over two."""
     files = sorted((folder() / f"{axes}d").glob("*.npy"))
     if files:
         return "real", {file.stem: np.load(file).astype(np.int64) for file in files}
@@ -87,14 +87,14 @@ class Errors:
 
     @classmethod
     def mean(cls, several: list["Errors"]) -> "Errors":
-        """Their means."""
+        """The means of several errors."""
         return cls(
             float(np.mean([errors.given for errors in several])), float(np.mean([errors.fresh for errors in several]))
         )
 
 
 def geometric(values: Iterable[float]) -> float:
-    """The mean that treats twice and half alike.
+    """The geometric mean, for which twice and half cancel.
 
     >>> geometric([1, 4])
     2.0
@@ -111,7 +111,7 @@ def option(text: str) -> tuple[str, object]:
 
 
 def parser(described: str | None, reference: Path, trials: int) -> argparse.ArgumentParser:
-    """The options of all that compare with the research code.
+    """The options of all commands that compare with the research code.
 
     Args:
         described: What the command says about itself.
@@ -129,5 +129,5 @@ def parser_of_many(described: str | None, reference: Path, trials: int) -> argpa
     """The same, for commands that print a line for each mechanism."""
     found = parser(described, reference, trials)
     found.add_argument("mechanisms", nargs="*", help="names (default: all but the slowest)")
-    found.add_argument("--against", help="the reference to compare with (default: of the same name)")
+    found.add_argument("--against", help="the reference to compare with (default: the one of the same name)")
     return found

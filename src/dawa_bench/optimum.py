@@ -1,7 +1,7 @@
-"""The partition of least cost, from counts in the clear: NOT PRIVATE, for evaluation only; and what a partition costs.
+"""The partition of least cost, from counts without noise: NOT PRIVATE, for evaluation only; and a partition's cost.
 
 It says how good a partition could be, and how many buckets it would have, if nobody had to be protected.
-Nothing outside of ``dawa_bench`` imports this module.
+Nothing outside ``dawa_bench`` imports this module.
 """
 
 from fractions import Fraction
@@ -13,14 +13,14 @@ from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, frozen
 
 FINEST = 2**40
-"""Steps per record, while totals fit: a step is then far below any difference that matters."""
+"""Steps per record, if totals fit: a step is then far below any difference that matters."""
 
 
 def optimum(counts: IntArray, epsilon2: Fraction, lengths: Literal["powers", "all"] = "powers") -> IntArray:
     """Bounds of the partition that minimises ``sum of dev(b) + k/epsilon2``. NOT PRIVATE.
 
-    Deviations of buckets whose length is not a power of two are rounded to a lattice, which here follows from
-    the data. Of equal totals the one with the longer last bucket is returned.
+    Deviations of buckets whose length is not a power of two are rounded to a lattice, which here depends on the
+    data. Of several best partitions, the one with the longer last bucket is returned.
 
     Args:
         counts: One public non-negative count per cell.
@@ -62,7 +62,7 @@ def _among_all(counts: IntArray, lattice: int, bucket: int) -> IntArray:
 
 
 def partition_cost(counts: IntArray, bounds: IntArray, epsilon2: float) -> float:
-    """The paper's cost: how far cells lie from the means of their buckets, in all, and 1/ε2 for each bucket.
+    """The paper's cost: how far all cells together lie from the means of their buckets, plus 1/ε2 for each bucket.
 
     From public counts, for evaluation only.
 

@@ -2,7 +2,7 @@
 
 A mouse drags a range for some hundred frames. The time from frame to frame and the browser's own work in a frame are
 measured inside the page; a screen of 60 frames a second has 16.7 ms for each. Answers per frame say whether the numbers
-keep up with the mouse: where one takes too long, the page draws the range first and answers when it rests.
+keep up with the mouse: if an answer takes too long, the page draws the range first and answers when the mouse rests.
 
 The browser is Debian's Chromium, driven by Playwright. The tests and the screenshots of the documentation use it too.
 """
@@ -28,7 +28,7 @@ FLAGS = (
     "--no-first-run",
 )
 READY = "document.documentElement.dataset.ready !== undefined"
-"""Whether a page of ours has its error bars ready."""
+"""Whether the page has its error bars ready."""
 
 PHONE = {"viewport": {"width": 375, "height": 812}, "has_touch": True, "is_mobile": True}
 WIDE = {"viewport": {"width": 1920, "height": 1080}}
@@ -44,7 +44,7 @@ STOP = "() => { cancelAnimationFrame(window.going_); return window.frames_; }"
 
 
 def installed() -> str | None:
-    """Where Chromium is, if anywhere."""
+    """Where Chromium is; None if it is not installed."""
     return shutil.which("chromium")
 
 

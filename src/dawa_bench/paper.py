@@ -1,8 +1,8 @@
 """The paper's setting: its mechanisms and rivals, its workloads, how it judged them, and the numbers that it printed.
 
 Li, Hay, Miklau, Wang, *A Data- and Workload-Aware Algorithm for Range Queries Under Differential Privacy* (PVLDB 2014).
-Mechanisms are run by name, the sound ones and those that are NOT PRIVATE, on public counts. Of its tables the numbers
-are here, as facts to compare with; its other experiments are figures without numbers.
+Mechanisms are run by name on public counts: the sound ones, and others that are NOT PRIVATE. The numbers of the paper's
+tables are here for comparison; its other experiments are figures without numbers.
 """
 
 import time
@@ -38,7 +38,7 @@ ON_LINES = (
     "privtree",
     "uniform",
 )
-"""The sound mechanisms along one axis; the others are for maps."""
+"""The sound mechanisms along one axis; other mechanisms are for maps."""
 
 CODE = "dawa-2014-code"
 """What the paper ran as DAWA: NOT PRIVATE."""
@@ -47,7 +47,7 @@ DATASETS = tuple(dataset.name for dataset in datasets.LINES)
 """From easy to hard."""
 
 QUERIES = 2000
-"""In every random workload, as in the paper."""
+"""Queries in every random workload, as in the paper."""
 
 EPSILONS = ("0.01", "0.05", "0.1", "0.5")
 
@@ -67,7 +67,7 @@ LARGEST = {
     "0.1": (20.85, 10.20, 22.54, 41.09, 31.41, 8.32),
     "0.5": (25.47, 12.46, 68.75, 43.69, 138.14, 10.89),
 }
-"""Table 2b: the same at its largest."""
+"""Table 2b: the same ratio at its largest."""
 
 OPTIMAL_K = {
     "nettrace": 22,
@@ -101,7 +101,7 @@ SECONDS = {
     "patent": (5.23, 1.22, 1.36, 1.36, 1.14, 1.20, 1.20, 1.89, 48.03, 1568.0),
     "hepth": (3.80, 1.22, 1.28, 1.28, 1.14, 1.21, 1.21, 1.90, 52.92, 39.98),
 }
-"""Its last table: running times in seconds for ε = 0.1, by dataset, in the order of ``SECONDS_OF``."""
+"""The paper's last table: running times in seconds for ε = 0.1, by dataset, in the order of ``SECONDS_OF``."""
 
 PUBLISHED_AS = {
     "dawa": "dawa-2014-code",
@@ -115,11 +115,11 @@ PUBLISHED_AS = {
     "structure-first": "structure-first-2013-code",
     "mwem": "mwem-2012-code",
 }
-"""What the paper ran under each name; noise on cells and on wavelets was sound then too."""
+"""What the paper ran under each name; noise on cells and on wavelets was already sound."""
 
 
 def lines(data: Path | None) -> list[tuple[str, str]]:
-    """The datasets by name, and what each one is in a folder."""
+    """The datasets by name, and what each is in a folder: real, other or generated."""
     return [(name, datasets.load(name, data).kind) for name in DATASETS]
 
 
@@ -138,7 +138,7 @@ def run(
     return Outcome(found.answers(workload), found.buckets.bounds)
 
 
-def judged(task: Task, counts: IntArray, workload: Workload, **options: Any) -> Measured:  # noqa: ANN401  likewise
+def judged(task: Task, counts: IntArray, workload: Workload, **options: Any) -> Measured:  # noqa: ANN401  as above
     """Run a task's mechanism: how far its answers are from the truth, how long it took, how many buckets it has."""
     begin = time.perf_counter()
     found = run(task.mechanism, counts, workload, task.epsilon, task.seed, **options)
@@ -147,14 +147,14 @@ def judged(task: Task, counts: IntArray, workload: Workload, **options: Any) -> 
     return Measured(error, seconds, None if found.bounds is None else len(found.bounds) - 1)
 
 
-def on_line(task: Task, data: Path | None, **options: Any) -> Measured:  # noqa: ANN401  likewise
-    """The same on a dataset along one axis, with a workload of the paper: one run of most experiments."""
+def on_line(task: Task, data: Path | None, **options: Any) -> Measured:  # noqa: ANN401  as above
+    """Run a task's mechanism on a dataset along one axis, with a workload of the paper, as most experiments do."""
     counts = datasets.load(task.dataset, data).counts
     return judged(task, counts, workload_named(task.workload, len(counts)), **options)
 
 
 def told(task: Task) -> dict[str, int]:
-    """What the published MWEM was told about each dataset, and nothing for all others."""
+    """The tuned rounds of the published MWEM for the task's dataset; empty for other mechanisms."""
     return {"rounds": published.ROUNDS[task.dataset]} if task.mechanism == published.MWEM else {}
 
 

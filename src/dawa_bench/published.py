@@ -1,8 +1,8 @@
 """Mechanisms as they were published in 2012 to 2014, from research code: NOT PRIVATE, for comparison only.
 
-The paper's figures were made with code like this. It is written here from what that code does, in floats, on counts in
-the clear, with a seeded generator: it protects nobody, and says so wherever its name is shown. ``run`` asks for an
-explicit switch, and nothing outside of ``dawa_bench`` imports this module.
+The paper's figures were made with code like this. It is rewritten here from what that code does, in floats, on counts
+without protection, with a seeded generator: it protects nobody, and every place that shows its name says so. ``run``
+asks for an explicit switch, and nothing outside ``dawa_bench`` imports this module.
 """
 
 from collections import deque
@@ -32,11 +32,11 @@ STRATEGIES = {
 """The published first stage, by what is measured after it."""
 
 RIVALS = ("efpa-2012-code", "php-2012-code", "structure-first-2013-code")
-"""Those whose functions are below: what is unsound in each is said there. The sound ones are in ``dawa.mechanisms``."""
+"""Mechanisms with a function below, which says what is unsound in it. The sound ones are in ``dawa.mechanisms``."""
 
 MWEM = "mwem-2012-code"
 OPTIMUM = "optimum"
-"""The best partition there is, found in the clear."""
+"""The best possible partition, found from counts without noise."""
 
 NAMES = (*STRATEGIES, *RIVALS, MWEM)
 
@@ -50,7 +50,7 @@ SHARE = Fraction(1, 4)
 """What the first stage spends."""
 
 MOST_CLUSTERS = 2000
-"""P-HP stops there."""
+"""P-HP stops at this many."""
 
 STEPS = 2**8
 """Steps per record in which deviations are computed."""
@@ -62,7 +62,7 @@ class Outcome:
 
     Attributes:
         answers: One per query.
-        bounds: The bucket bounds, on the line; None where it has none.
+        bounds: The bucket bounds, on the line; None if the mechanism has no buckets.
     """
 
     answers: FloatArray
@@ -94,9 +94,9 @@ def run(
         name: One of ``NAMES``.
         counts: Public counts.
         workload: What is asked.
-        epsilon: What the publication would call its privacy budget. It is not one.
-        seed: Of the noise.
-        rounds: Of MWEM, which the paper tuned on the data.
+        epsilon: What the publication calls its privacy budget. It is not one.
+        seed: The seed of the noise.
+        rounds: The rounds of MWEM, which the paper tuned on the data.
         research: The switch. Without it this function refuses to run.
 
     Raises:
@@ -105,7 +105,7 @@ def run(
     if research is not True:
         raise OptionError(
             f"{labelled(name)} protects nobody.",
-            "use dawa.estimate(mechanism='dawa'); or pass research=True if the data is public and you compare.",
+            "use dawa.estimate(mechanism='dawa'); or pass research=True to compare mechanisms on public data.",
         )
     if name not in NAMES:
         raise OptionError(f"There is no published mechanism {name!r}.", f"choose one of {', '.join(NAMES)}.")
@@ -115,7 +115,7 @@ def run(
         found = two_stages(counts, workload, epsilon, STRATEGIES[name], seed)
         return Outcome(found.answers(workload), found.buckets.bounds)
     if name == MWEM:
-        # With the true number of records, and rounds tuned on the data, ours is the published one.
+        # With the true number of records, and rounds tuned on the data, our MWEM is the published one.
         known = dawa.estimate(
             counts, workload, epsilon=epsilon, mechanism="mwem", seed=seed, rounds=rounds, records=int(counts.sum())
         )
@@ -144,8 +144,8 @@ def two_stages(counts: IntArray, workload: Workload, epsilon: str, strategy: str
 def stage_one(line: IntArray, epsilon1: float, epsilon2: float, generator: np.random.Generator) -> IntArray:
     """Bucket bounds as the published code chooses them. NOT PRIVATE.
 
-    Algorithm 1 puts noise of scale 4/ε1 on the cost of every bucket. This puts half of that on buckets of two cells and
-    more, none on single cells, and lets no noisy cost fall below that of an even bucket.
+    Algorithm 1 adds noise of scale 4/ε1 to the cost of every bucket. This code adds half of that to buckets of two
+    cells or more, and none to single cells. It lets no noisy cost fall below that of an even bucket.
 
     >>> stage_one(np.array([9, 9, 9, 9, 0, 0, 0, 0]), 1e6, 1.0, np.random.default_rng(0))
     array([0, 4, 8])
@@ -188,7 +188,7 @@ def php(counts: IntArray, epsilon: float, generator: np.random.Generator) -> Flo
 
 
 def php_bounds(counts: IntArray, epsilon: float, generator: np.random.Generator) -> IntArray:
-    """The buckets of P-HP, for which it has half of ε."""
+    """The buckets of P-HP, which spends half of ε on them."""
     n = len(counts)
     depth = int(np.log2(n))
     bucket = 2 / epsilon
@@ -214,9 +214,10 @@ def php_bounds(counts: IntArray, epsilon: float, generator: np.random.Generator)
 def structure_first(counts: IntArray, epsilon: float, generator: np.random.Generator) -> FloatArray:
     """StructureFirst (Xu et al. 2013). NOT PRIVATE: most nodes of its trees have no noise at all.
 
-    It draws bounds by costs, but at a scale (10,000 times the mean count) at which all places are as good as alike;
-    here they are. In each bucket it builds a tree, and adds noise to the nodes that begin before the cell whose number
-    is the *length* of the bucket: to none above the leaves, in a bucket that begins later.
+    It draws bounds by costs, but at a scale (10,000 times the mean count) at which all places are almost equally
+    likely; here they are equally likely. In each bucket it builds a tree, and adds noise to the nodes that begin before
+    the cell whose number is the *length* of the bucket. So in a bucket that begins later, no node above the leaves has
+    noise.
     """
     bounds = [len(counts)]
     for left in range(-(-len(counts) // 10) - 1, 0, -1):
@@ -252,13 +253,13 @@ def _boosted(cells: IntArray, begin: int, epsilon: float, generator: np.random.G
 
 
 def _deviations(cells: IntArray) -> FloatArray:
-    """How far the first one, two, three, … cells lie from their mean."""
+    """How far the first one, two, three, … cells together lie from their mean."""
     values, ranks = kernels.costs.ranked(cells)
     found: FloatArray = kernels.costs.starting_at(values, ranks, 0, STEPS) / STEPS
     return found
 
 
 def _drawn(logarithms: FloatArray, generator: np.random.Generator) -> int:
-    """One index, with chances in proportion to the exponentials."""
+    """One index, drawn with probabilities proportional to the exponentials."""
     chances = np.exp(logarithms - logarithms.max())
     return int(generator.choice(len(chances), p=chances / chances.sum()))

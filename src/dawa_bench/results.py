@@ -1,4 +1,4 @@
-"""The page of results, written from the folders of records alone: every sentence with a number in it is computed."""
+"""The page of results, written only from the folders of records: every sentence with a number in it is computed."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -20,14 +20,14 @@ HEAD = f"""# Results
 The paper's tables and figures, made again with this code, and the truth beside them. `dawa bench report` wrote this
 page from what `dawa bench NAME` measured; `dawa bench --list` names the experiments.
 
-Three things stand beside one another wherever there are three: what the paper **printed**; what the **published** code
-gives here, which is {NOT_PRIVATE} (its first stage adds half the noise that its proof asks for, none at all to single
-cells, and clamps noisy costs; its rivals have faults of their own, told in `src/dawa_bench/published.py`); and
-what the **sound** mechanisms of this library give.
+Where possible, three things are compared: what the paper **printed**; what the **published** code gives here, which is
+{NOT_PRIVATE}; and what the **sound** mechanisms of this library give. The published first stage adds half the noise
+that its proof requires, adds none to single cells, and clamps noisy costs. The published rivals have faults of their
+own, which `src/dawa_bench/published.py` describes.
 
 Errors are measured on the queries that a mechanism was given. Where a section ends in `dawa 0.1.0`, `dawa` ran with
-`merge=True`, that version's default (but not where partitions are compared, or strategies on given buckets); on fresh
-queries it then did far worse. `python -m dawa_bench.accuracy` measures both kinds of queries, with today's default.
+`merge=True`, that version's default (but not where partitions are compared, or strategies on given buckets). On fresh
+queries that default did far worse. `python -m dawa_bench.accuracy` measures both kinds, with today's default.
 """
 
 
@@ -61,7 +61,7 @@ def report(results: Path, target: Path) -> Path:
 
 
 def _findings(found: dict[str, list[Record]]) -> str:
-    """What it comes to."""
+    """The main findings."""
     lines = []
     if "paper.errors" in found:
         lines += _main_findings(found["paper.errors"])
@@ -92,25 +92,25 @@ def _main_findings(records: Sequence[Record]) -> list[str]:
     ]
     lost = errors.losses(records)
     number = len(paper.DATASETS) * len(paper.EPSILONS)
-    verdict = "cheaper than no partition" if plain > 1 else "dearer than no partition at all"
+    verdict = "better than no partition" if plain > 1 else "worse than no partition at all"
     listed = "; ".join(
         f"`{name}` on {dataset} at ε = {epsilon} ({factor:.2f})" for dataset, epsilon, name, factor in lost
     )
     reproduced = (
-        f"**The paper's table of ratios agrees with code that is {NOT_PRIVATE}.** That code, run here, gives "
-        f"{errors.reproduced(records)} of its 48 entries again to within {errors.NEAR:.0%} (on {sources(records)}). "
-        f"With Algorithm 1 as it is proven in its place it is {errors.reproduced(records, 'dawa-2014')}."
+        f"**The paper's table of ratios agrees with code that is {NOT_PRIVATE}.** That code, run here, reproduces "
+        f"{errors.reproduced(records)} of its 48 entries to within {errors.NEAR:.0%} (on {sources(records)}). "
+        f"With Algorithm 1 as proven in its place, {errors.reproduced(records, 'dawa-2014')} are reproduced."
     )
     noisy = (
-        f"**Algorithm 1 as it is proven does not pay.** With the noise that the proof asks for (`dawa-2014`) the error "
-        f"is {proven:.1f} times that of {labelled(code)}, and it is {verdict}: `greedy-h` has {plain:.2f} of its error."
+        f"**Algorithm 1 as proven does not pay.** With the noise that the proof requires (`dawa-2014`), the error is "
+        f"{proven:.1f} times that of {labelled(code)}, and {verdict}: `greedy-h` has {plain:.2f} of its error."
     )
     return [
         reproduced,
         noisy,
         f"**Soundness need not cost accuracy.** Our `dawa` has {overall:.2f} of the error of {labelled(code)}, as a "
         f"geometric mean over seven datasets and four budgets"
-        + (f"; it is the worse one of the two on {', '.join(above)}." if above else ", and is never the worse one."),
+        + (f"; it is the worse of the two on {', '.join(above)}." if above else ", and is never the worse of the two."),
         f"**Where `dawa` loses:** in {len(lost)} of {number} settings another sound mechanism is better by more than 5%"
         + (f" (the factor in parentheses): {listed}." if lost else "."),
     ]
@@ -121,8 +121,8 @@ def _optimal_k(records: Sequence[Record]) -> str:
     exchanged = {**paper.OPTIMAL_K, "nettrace": paper.OPTIMAL_K["adult"], "adult": paper.OPTIMAL_K["nettrace"]}
     off = max(abs(found[name, "optimum", "0.05"] / k - 1) for name, k in exchanged.items())
     return (
-        f"**The paper's Table 1 is of ε2 = 0.05,** with Nettrace and Adult exchanged: so read, no entry is off by more "
-        f"than {off:.1%} (on {sources(records)})."
+        f"**The paper's Table 1 is for ε2 = 0.05,** with Nettrace and Adult exchanged: read this way, no entry is off "
+        f"by more than {off:.1%} (on {sources(records)})."
     )
 
 
@@ -137,7 +137,7 @@ def _maps(records: Sequence[Record]) -> str:
             lost.append(f"`{best}` on {shape}° at ε = {epsilon} ({sound['dawa'] / sound[best]:.2f})")
     verdict = "; ".join(lost) if lost else "nowhere"
     return (
-        f"**On maps** `dawa` is within 5% of the best sound mechanism or is it in {len(settings) - len(lost)} of "
+        f"**On maps** `dawa` is the best sound mechanism, or within 5% of it, in {len(settings) - len(lost)} of "
         f"{len(settings)} settings. It loses to: {verdict}."
     )
 
@@ -148,8 +148,8 @@ def _regret(records: Sequence[Record]) -> str:
     overall = {name: geometric(regret[one, name] for one in scales) for name in errors.ON_SCALES if name != paper.CODE}
     first, second, *_ = sorted(overall, key=overall.__getitem__)
     return (
-        f"**Over all amounts of data** the least regret has `{first}` ({overall[first]:.2f}), then `{second}` "
-        f"({overall[second]:.2f}): how far a mechanism is, on average, from whichever is best for the setting."
+        f"**Over all amounts of data** `{first}` has the least regret ({overall[first]:.2f}), then `{second}` "
+        f"({overall[second]:.2f}). Regret is how far a mechanism is, on average, from the best one for the setting."
     )
 
 

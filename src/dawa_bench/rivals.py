@@ -1,8 +1,8 @@
-"""Every mechanism on the same footing: ``python -m dawa_bench.rivals``.
+"""Every mechanism under the same conditions: ``python -m dawa_bench.rivals``.
 
-Mean L1 error per query on 2,000 uniform intervals, beside what the research code measured where a file of reference
-errors is at hand, and the median time of a run. The research code is not private in several places (the proof files say
-where); its figures are facts to compare with.
+Mean L1 error per query on 2,000 uniform intervals, beside the research code's errors if there is a file of them, and
+the median time of a run. The research code is not private in several places (the proof files say where); its figures
+are only for comparison.
 
 Examples:
   python -m dawa_bench.rivals                                    all but the slowest
@@ -32,7 +32,7 @@ REFERENCE = {
     "structure-first": "StructureFirst",
     "mwem": "MWEM(T=10)",
 }
-"""What the research code calls them."""
+"""The research code's names of our mechanisms."""
 
 SLOW = {"dawa-2014-all"}
 COLUMNS = ("mechanism", "error · ε", "geometric mean of ratios", "ratio of means", "largest ratio", "seconds")

@@ -1,7 +1,7 @@
-"""Run an experiment: all its tasks, on all cores, going on where an earlier run was left.
+"""Run an experiment: all its tasks, on all cores, resuming an earlier run.
 
-A task's result depends on its key alone and is kept as soon as it is there. So a run may be stopped in any way, and the
-same command goes on with what is missing. Clusters are reached through joblib, by the backends of Dask and Ray.
+A task's result depends on its key alone, and is stored at once. So a run may be stopped in any way, and the same
+command resumes with the missing tasks. Clusters are used through joblib, by the backends of Dask and Ray.
 """
 
 import importlib.util
@@ -24,10 +24,10 @@ Backend = Literal["loky", "dask", "ray"]
 BACKENDS = ("loky", "dask", "ray")
 SIZES: tuple[Size, ...] = ("full", "quick")
 PATIENCE = 20
-"""Seconds after which a process that hears no more from its parent ends."""
+"""Seconds after which a process ends that gets no more tasks from its parent."""
 
 BATCH = 64
-"""Tasks per worker that are sent to an engine that returns them all at once."""
+"""Tasks per worker in a batch, for a backend that returns a whole batch at once."""
 
 TABLES, PICTURES = "tables.md", ("figure.png", "figure.svg")
 
@@ -41,20 +41,20 @@ def run(
     backend: Backend = "loky",
     advanced: Callable[[int, int], object] = lambda _done, _total: None,
 ) -> list[Record]:
-    """Run what is missing of an experiment, then write its records, tables and figure.
+    """Run the missing tasks of an experiment, then write its records, tables and figure.
 
     Args:
-        experiment: Which.
+        experiment: The experiment.
         size: ``quick`` or ``full``.
         folder: Where its results are kept.
         data: The folder of datasets; None uses stand-ins.
-        jobs: Processes; None takes one per core, or one in all if tasks are timed.
-        backend: What runs them.
-        advanced: Hears how many tasks are done, out of how many.
+        jobs: How many processes; None takes one per core, or a single one if tasks are timed.
+        backend: What runs the processes.
+        advanced: Called with how many tasks are done, and how many there are.
 
     Raises:
-        OptionError: If the tasks cannot be run so.
-        FolderError: If results cannot be kept there.
+        OptionError: If the tasks cannot be run with these options.
+        FolderError: If results cannot be stored in the folder.
     """
     workers = _workers(experiment, jobs, backend)
     tasks = experiment.tasks(size, data)
@@ -67,7 +67,7 @@ def run(
         store.note(folder, {**noted, "data": None if data is None else str(data)})
         advanced(done, len(tasks))
         with warnings.catch_warnings(), closing(_results(missing, data, workers, backend)) as results:
-            # Processes that have grown are replaced by fresh ones: nothing to tell anyone.
+            # joblib replaces processes whose memory has grown: users need not know.
             warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
             for record in results:
                 store.append(descriptor, record)
@@ -81,7 +81,7 @@ def run(
 
 
 def kept(experiment: Experiment, folder: Path) -> tuple[Size, list[Record]] | None:
-    """The results of an experiment on the data it last ran on: the full ones, else the quick ones, if all are there."""
+    """The results of an experiment on the data of its last run: full ones, else quick ones, else None if incomplete."""
     noted = store.noted(folder)
     if noted.get("experiment") != experiment.name:
         return None
@@ -95,7 +95,7 @@ def kept(experiment: Experiment, folder: Path) -> tuple[Size, list[Record]] | No
 
 
 def show(experiment: Experiment, records: Sequence[Record], folder: Path) -> None:
-    """Write what records say: as Parquet, as Markdown and as a picture."""
+    """Write the records as Parquet, as Markdown tables and as a picture."""
     store.finish(folder, records)
     text = "\n".join(table.markdown() for table in experiment.tables(records))
     (folder / TABLES).write_text(f"# {experiment.title}\n\n{text}", encoding="utf-8")
@@ -106,7 +106,7 @@ def show(experiment: Experiment, records: Sequence[Record], folder: Path) -> Non
 
 
 def one(task: Task, data: Path | None) -> Record:
-    """Run one task, in whatever process this is."""
+    """Run one task, in any process."""
     return Record(task, find(task.experiment).run(task, data))
 
 
@@ -117,7 +117,7 @@ def _of(tasks: Sequence[Task], folder: Path) -> list[Record]:
 
 
 def _workers(experiment: Experiment, jobs: int | None, backend: Backend) -> int:
-    """How many processes; refuses what would be ignored."""
+    """How many processes to use; options that would be ignored are refused."""
     if backend not in BACKENDS:
         raise OptionError(f"There is no backend {backend!r}.", f"choose one of {', '.join(BACKENDS)}.")
     if jobs is not None and jobs < 1:
@@ -136,7 +136,7 @@ def _workers(experiment: Experiment, jobs: int | None, backend: Backend) -> int:
 
 
 def _results(tasks: Sequence[Task], data: Path | None, workers: int, backend: Backend) -> Generator[Record]:
-    """The results of tasks, as they come."""
+    """The results of tasks, in the order in which they are ready."""
     if workers == 1 and backend == "loky":
         yield from (one(task, data) for task in tasks)
         return
@@ -156,7 +156,7 @@ def _results(tasks: Sequence[Task], data: Path | None, workers: int, backend: Ba
 
 
 def _started(joblib: Any) -> None:  # noqa: ANN401  an extra
-    """Start the processes while Ctrl-C is switched off, which they inherit: it is for this process to stop them."""
+    """Start the processes while Ctrl-C is switched off, which they inherit: only this process shall stop them."""
     if threading.current_thread() is not threading.main_thread():
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -171,7 +171,7 @@ def _batches(tasks: Sequence[Task], size: int) -> Iterator[Sequence[Task]]:
 
 
 def _engine(backend: Backend) -> AbstractContextManager[object]:
-    """What must be there before joblib can use a backend: a client of the cluster."""
+    """What joblib needs before it can use a backend: a client of the cluster."""
     if backend == "dask":
         if importlib.util.find_spec("distributed") is None:
             raise OptionError(

@@ -1,12 +1,12 @@
-"""Counting large tables, against what the engine needs for it anyway: ``python -m dawa_bench.sources``.
+"""Counting large tables, compared with what the engine needs anyway: ``python -m dawa_bench.sources``.
 
-The yardstick is DuckDB's bare ``GROUP BY`` over the same file with the plain floor expression, without a thought for
-missing values, values outside, or the tenth that is not a float. It, counting alone and a whole release are measured in
-turns in the same run; the release is made with ``effort="fast"``, because the default's search takes up to a second
-whatever the number of rows. Peak memory is that of a fresh process that goes from the file to a release.
+The yardstick is DuckDB's bare ``GROUP BY`` over the same file with the plain floor expression, which ignores missing
+values, values outside, and that a tenth is not a float. The yardstick, counting alone and a whole release are measured
+in turns in the same run. The release is made with ``effort="fast"``, because the default's search takes up to a second
+for any number of rows. Peak memory is that of a fresh process that goes from the file to a release.
 
-``--csv`` counts a CSV file instead, of which nothing is guessed, against DuckDB's own read, which sniffs how the file
-is written. ``--spark`` counts on a local Spark. ``--rows`` makes the table smaller.
+``--csv`` counts a CSV file instead, whose dialect is declared, compared with DuckDB's own read, which sniffs the
+dialect. ``--spark`` counts on a local Spark. ``--rows`` makes the table smaller.
 """
 
 import argparse
@@ -78,7 +78,7 @@ def bare(path: Path, name: str) -> Callable[[], object]:
 
 
 def in_turns(actions: list[Callable[[], object]], repeats: int) -> list[float]:
-    """Median seconds of calls that take turns, so that all meet the same machine; the first round is not counted."""
+    """Median seconds of calls that take turns, so that conditions are the same; the first round is not counted."""
     times: list[list[float]] = [[] for _ in actions]
     for _ in range(repeats + 1):
         for action, taken in zip(actions, times, strict=True):
@@ -89,7 +89,7 @@ def in_turns(actions: list[Callable[[], object]], repeats: int) -> list[float]:
 
 
 def released(path: Path, axis: Axis) -> dawa.Release:
-    """The whole way, from the file to a release. By default it would search longer, up to a second for any table."""
+    """The whole way, from the file to a release. The default effort would search longer, up to a second."""
     return dawa.release(path, axis, epsilon="0.5", effort="fast")
 
 

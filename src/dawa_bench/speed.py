@@ -1,7 +1,7 @@
 """Speed as ratios to things measured in the same run: ``python -m dawa_bench.speed``.
 
-Medians of several warm runs. Sorting as many random integers as there are cells is the yardstick, because it too is
-n·log n and known to everyone.
+Medians of several warm runs. The yardstick is sorting as many random integers as there are cells, because sorting is
+n·log n too and known to everyone.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def estimate_seconds(n: int, effort: str, repeats: int, epsilon: str = "0.1") ->
 
 
 def peak_megabytes(n: int) -> float:
-    """Peak memory of a fresh process that makes one estimate, the interpreter and its libraries included."""
+    """Peak memory of a fresh process that makes one estimate, including the interpreter and its libraries."""
     code = f"import dawa_bench.speed as s; s.estimate_seconds({n}, 'fast', 1); print(s.own_peak())"
     out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603
     return float(out.stdout)
@@ -67,7 +67,7 @@ def own_peak() -> float:
 
 
 def import_seconds() -> float:
-    """``import dawa`` in a fresh interpreter, beyond starting it."""
+    """``import dawa`` in a fresh interpreter, without the time to start the interpreter."""
     times = []
     for statement in ("import dawa", "pass"):
         runs = []

@@ -1,6 +1,6 @@
 """How fast ``dawa --help`` answers: ``python -m dawa_bench.startup``.
 
-The median of ten runs, in seconds and as a ratio to an interpreter that does nothing, measured in turn.
+The median of ten runs, in seconds and as a ratio to an interpreter that does nothing; all are measured in turn.
 """
 
 import statistics

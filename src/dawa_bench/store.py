@@ -1,10 +1,10 @@
-"""The results of an experiment, in a folder: one line for each, appended whole.
+"""The results of an experiment, in a folder: one line for each result, appended whole.
 
-So no interruption costs more than the runs that were under way.
+So an interruption costs no more than the runs that were under way.
 
-``records.csv`` is what is kept while an experiment runs. A line without its end is what a killed process left; it is
-cut off when the file is next opened. ``records.parquet`` holds the same once all is done, and ``run.json`` on what
-machine, with what versions and which settings.
+``records.csv`` is written while an experiment runs. A killed process may leave a line without its end; this line is cut
+off when the file is next opened. ``records.parquet`` holds the same once all is done. ``run.json`` says on which
+machine, with which versions and which settings the experiment ran.
 """
 
 import csv
@@ -27,10 +27,10 @@ LIBRARIES = ("numpy", "numba", "scipy", "joblib")
 
 
 def opened(folder: Path) -> int:
-    """A file descriptor to append records with; the folder, the file and its heading are made if they are not there.
+    """A file descriptor to append records; the folder, the file and its heading are made if they are not there.
 
     Raises:
-        FolderError: If the folder cannot be written, or the file is not one of records.
+        FolderError: If the folder cannot be written, or the file does not hold records.
     """
     path = folder / LINES
     try:
@@ -52,10 +52,10 @@ def append(descriptor: int, record: Record) -> None:
 
 
 def records(folder: Path) -> list[Record]:
-    """All records of a folder, in the order of their keys; of a task that is there twice, the first.
+    """All records of a folder, in the order of their keys; if a task is there twice, its first record.
 
     Raises:
-        FolderError: If the file is not one of records.
+        FolderError: If the file does not hold records.
     """
     path = folder / LINES
     if not path.is_file():
@@ -63,7 +63,7 @@ def records(folder: Path) -> list[Record]:
     text = path.read_text(encoding="utf-8")
     rows = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1]))
     if rows.fieldnames is not None and tuple(rows.fieldnames) != COLUMNS:
-        raise FolderError(f"{path} has other columns than results have.", "name another folder with --out.")
+        raise FolderError(f"{path} does not have the columns of results.", "name another folder with --out.")
     found: dict[tuple[Task, str], Record] = {}
     try:
         for row in rows:
@@ -77,7 +77,7 @@ def records(folder: Path) -> list[Record]:
 def finish(folder: Path, kept: Iterable[Record]) -> None:
     """Write the records as Parquet."""
     import pyarrow as pa  # noqa: PLC0415  slow to load
-    from pyarrow import parquet  # noqa: PLC0415  likewise
+    from pyarrow import parquet  # noqa: PLC0415  slow to load
 
     listed = list(kept)
     columns: dict[str, list[Any]] = {name: [getattr(record.task, name) for record in listed] for name in KEYS}
@@ -90,7 +90,7 @@ def finish(folder: Path, kept: Iterable[Record]) -> None:
 
 
 def note(folder: Path, settings: Mapping[str, object]) -> None:
-    """Write down what is run, on what machine, with which versions."""
+    """Write down what is run, on which machine, with which versions."""
     found = {**settings, "machine": machine(), "versions": versions()}
     partial = folder / f"{RUN}.part"
     partial.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -98,7 +98,7 @@ def note(folder: Path, settings: Mapping[str, object]) -> None:
 
 
 def noted(folder: Path) -> dict[str, Any]:
-    """What was written down of a run; empty if nothing was."""
+    """What was written down about a run; empty if nothing was."""
     try:
         found: dict[str, Any] = json.loads((folder / RUN).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -112,7 +112,7 @@ def machine() -> dict[str, object]:
 
 
 def versions() -> dict[str, str]:
-    """What it was run with."""
+    """The versions of Python, dawa and its libraries."""
     found = {"python": platform.python_version(), "dawa": metadata.version("dawa")}
     for name in LIBRARIES:
         if name in sys.modules or name == "numba":
@@ -121,7 +121,7 @@ def versions() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """The processor's name, where the system tells."""
+    """The processor's name, if the system gives it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -101,6 +101,6 @@ def test_stopped_by_ctrl_c_it_says_how_to_go_on(tmp_path):
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate()
     assert process.returncode == 130, said
-    assert "the same command goes on where it was" in said
+    assert "the same command resumes" in said
     assert "Traceback" not in said
     assert len(store.records(tmp_path / "paper.rounds")) >= 4

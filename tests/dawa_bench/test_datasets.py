@@ -149,7 +149,7 @@ def test_fetch_keeps_what_has_the_right_contents(small, web, tmp_path):
     assert np.array_equal(np.load(target / one.path), counts)
     pages.clear()
     datasets.fetch(target, [one], address, told.append)
-    assert told == ["tiny: fetched", "tiny: there already"]
+    assert told == ["tiny: fetched", "tiny: already there"]
 
 
 @pytest.mark.parametrize("change", ["another", "broken", "gone", "large"])

@@ -67,7 +67,7 @@ def test_no_folder_has_no_records(tmp_path):
     assert store.noted(tmp_path / "none") == {}
 
 
-@pytest.mark.parametrize(("contents", "says"), [("a,b\n1,2\n", "other columns"), (None, "damaged")])
+@pytest.mark.parametrize(("contents", "says"), [("a,b\n1,2\n", "the columns of results"), (None, "damaged")])
 def test_what_is_no_file_of_records_is_refused(tmp_path, contents, says):
     write(tmp_path, Record(task(), Measured(error=1.0)))
     path = tmp_path / store.LINES

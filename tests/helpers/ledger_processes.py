@@ -100,9 +100,9 @@ def close(place, rounds):
             except LedgerError as error:
                 yield (
                     b"t"
-                    if "taken back already" in error.problem
+                    if "already taken back" in error.problem
                     else b"f"
-                    if "has its release" in error.problem
+                    if "has a release" in error.problem
                     else b"x"
                 )
 

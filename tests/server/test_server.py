@@ -208,7 +208,7 @@ def test_nothing_is_read_again(releases, tmp_path):
         ("map/answer?lo=1&hi=2", ["two ends on each of lon, lat"]),
         ("ages/answer?lo=1&hi=2&confidence=1", ["'confidence' in the query", "less than 1"]),
         ("ages/answer?lo=1&hi=2&confidence=0.9999999999", ["cannot be promised"]),
-        ("ages/answer?lo=1&hi=2&confidnce=0.9", ["no parameter 'confidnce'", "known are lo, hi, confidence"]),
+        ("ages/answer?lo=1&hi=2&confidnce=0.9", ["no parameter 'confidnce'", "this path takes lo, hi, confidence"]),
         ("ages/answer?lo=1&hi=2&confidence=0.9&confidence=0.8", ["'confidence' is given twice"]),
         ("ages?verbose=1", ["no parameter 'verbose'"]),
         ("grades/answer?lo=A&hi=D", ["'D' is not a value", "A, B, C"]),
@@ -228,14 +228,14 @@ def test_wrong_requests_lead_on(client, path, parts):
     ("body", "part"),
     [
         ({"ranges": []}, "'ranges' in the body"),
-        ({"ranges": [{"lo": True, "hi": 2}]}, "'ranges.0.lo' in the body is not valid: it is not a number or text"),
+        ({"ranges": [{"lo": True, "hi": 2}]}, "'ranges.0.lo' in the body is not valid: it is not a number, text"),
         ({"ranges": [{"lo": 1, "hi": 2}, {"lo": 1}]}, "lacks 'ranges.1.hi'"),
         ({"ranges": [{"lo": 1, "hi": 2, "hj": 3}]}, "'ranges.0.hj' in the body"),
         ({"ranges": [{"lo": 1, "hi": 2}, {"lo": 3, "hi": 3}]}, "Range 2 cannot be answered"),
         ({"ranges": [{"lo": 1, "hi": 2}], "confidence": "0.9"}, "'confidence' in the body"),
         ({"ranges": [{"lo": 1, "hi": 2}] * (limits.MOST_RANGES_ASKED + 1)}, "at most 1000"),
         ({"ranges": [{"lo": "1" * 2000, "hi": 2}]}, "not valid"),
-        ([], "not the JSON that is expected"),
+        ([], "not the expected JSON"),
     ],
 )
 def test_wrong_bodies_lead_on(client, body, part):
@@ -410,7 +410,7 @@ def test_the_extra_is_asked_for(folder, monkeypatch):
     ("arguments", "parts"),
     [
         (["--port", "70000"], ["no port 70000"]),
-        (["--host", "192.0.2.1"], ["Nothing can listen on 192.0.2.1"]),
+        (["--host", "192.0.2.1"], ["cannot listen on 192.0.2.1"]),
         (["--host", "no such name"], ["no address"]),
         (["--workers", "0"], ["0 workers"]),
         (["--rate", "0"], ["not a rate"]),

@@ -192,7 +192,7 @@ def test_no_error_tells_a_password(address):
         ("nothing.csv", "There is no file"),
         ("*.nothing", "There is no file"),
         ("empty", "holds no Parquet file"),
-        ("people.xlsx", "no ending that names its format"),
+        ("people.xlsx", "does not name a format"),
         ("broken.parquet", "could not be read as Parquet"),
         ("broken.arrow", "could not be read as Arrow"),
     ],

@@ -103,7 +103,7 @@ def test_other_columns_are_kept(tmp_path):
 def test_a_file_over_two_axes(tmp_path):
     (found,) = listed(tmp_path, "lat_lo,lat_hi,lon_from,lon_to\n40,41,-74,-73.5\n", PLACE)
     assert (found.lo, found.hi) == (("-74", "40"), ("-73.5", "41"))
-    with pytest.raises(WorkloadError, match="ranges of 'lon' stand") as caught:
+    with pytest.raises(WorkloadError, match="hold the ranges of 'lon'") as caught:
         listed(tmp_path, "lo,hi\n1,2\n", PLACE)
     assert "lon_lo,lon_hi" in caught.value.hint
 
@@ -111,9 +111,9 @@ def test_a_file_over_two_axes(tmp_path):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "does not say where"),
-        ("0,18\n18,65\n", "does not say where"),
-        ("lo,lo,hi\n1,1,2\n", "does not say where"),
+        ("", "does not say which columns"),
+        ("0,18\n18,65\n", "does not say which columns"),
+        ("lo,lo,hi\n1,1,2\n", "does not say which columns"),
         ("lo,hi\n", "holds no range"),
         ("lo,hi\n0,18\n18\n", "Line 3 of .* is not a range"),
         ("lo,hi\n0,18\n18,\n", "Line 3 of .* is not a range"),

@@ -139,7 +139,7 @@ WRONG = [
     ("[source]", "[source]\nzzz = 1", "unknown key 'zzz'", "it takes file, url, table"),
     ("epsilon = 0.5", "", "no budget", "--epsilon 0.5"),
     ("epsilon = 0.5", "epsilon = true", "epsilon is neither a number", "epsilon = 0.5"),
-    ("epsilon = 0.5", "epsilon =", "is not TOML: .*line 11", "mend that line"),
+    ("epsilon = 0.5", "epsilon =", "is not TOML: .*line 11", "correct that line"),
     ('file = "people.parquet"', "", "one file or one url", "file ="),
     ('file = "people.parquet"', 'file = "a"\nurl = "b://c"', "one file or one url", "file ="),
     ('file = "people.parquet"', 'file = "a"\ntable = "b"', "no table", "leave the table out"),

@@ -1,8 +1,8 @@
 """A book of what was spent on each dataset, which cannot be overspent.
 
-A dataset has a cap. A release reserves its epsilon in one transaction before any data is read and finalises it
-afterwards; what crashes in between stays spent, unless a person takes it back. Entries are only ever added.
-``ledger.md`` has the argument that what was spent is never under-counted.
+A dataset has a cap. A release reserves its epsilon in one transaction before any data is read, and finalises the
+reservation afterwards. If the run crashes in between, the epsilon stays spent, unless a person takes it back. Entries
+are only ever added. ``ledger.md`` proves that what was spent is never under-counted.
 
 >>> import tempfile
 >>> from dawa import ledger

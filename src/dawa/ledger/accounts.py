@@ -1,6 +1,6 @@
 """What is left of each dataset's cap: sums over the entries, in exact fractions, and nothing else.
 
-What a failure cost that came after paying, in words that are made of the ledger's public state alone.
+Also: what a failure after paying has cost, in words that use only the ledger's public state.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from dawa.errors import PublicNote
 from dawa.ledger.entries import CREATE, FINALISE, RAISE, RESERVE, TAKE_BACK, Entry
 
 CLOSING = (FINALISE, TAKE_BACK)
-"""What ends a reservation: one of them, once."""
+"""The kinds of entry that end a reservation: one of them, once."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Account:
     Attributes:
         dataset: Its name.
         cap: All that may ever be spent on it.
-        spent: All that was reserved so far and not taken back, whether or not a release came of it.
-        reserved: The part of ``spent`` of which no release is known: work that is under way, or that crashed.
+        spent: All that was reserved so far and not taken back, whether or not it led to a release.
+        reserved: The part of ``spent`` without a known release: its runs are still at work, or crashed.
     """
 
     dataset: str
@@ -57,11 +57,11 @@ class Summary:
 
     Attributes:
         accounts: One for each dataset, in the order in which they were opened.
-        pending: Reservations of which no release is known.
+        pending: Reservations without a known release.
         entries: How many entries the ledger has.
-        head: The hash of the last one. Who notes it can tell later whether anything before it was changed.
-        broken: The number from which on the entries do not follow from each other, because somebody edited them; None
-            in a ledger that is whole.
+        head: The hash of the last entry. Whoever notes it can tell later whether anything before it was changed.
+        broken: The number of the first entry that does not follow from those before, because somebody edited the
+            ledger; None in a ledger that is whole.
         taken_back: The entries that took a reservation back.
     """
 
@@ -85,7 +85,7 @@ class Summary:
 
 
 def accounts(entries: Iterable[Entry]) -> dict[str, Account]:
-    """The accounts that these entries, in their order, amount to."""
+    """The accounts that result from these entries, in their order."""
     found: dict[str, Account] = {}
     reserved: dict[tuple[str, int | None], Fraction] = {}
     for entry in entries:
@@ -109,7 +109,7 @@ def accounts(entries: Iterable[Entry]) -> dict[str, Account]:
 
 
 def pending(entries: Iterable[Entry]) -> list[Entry]:
-    """Reservations of which no release is known, and that were not taken back."""
+    """Reservations without a known release that were not taken back."""
     found: dict[int | None, Entry] = {}
     for entry in entries:
         if entry.kind == RESERVE:
@@ -135,14 +135,14 @@ def cost(reserved: Entry, account: Account | None, closing: Entry | None, flag: 
 
     Args:
         reserved: The entry that spent.
-        account: The account now; None if the ledger could not be asked.
-        closing: The entry that named a release or took it back, if there is one.
-        flag: How the command line is told of the ledger.
+        account: The account now; None if the ledger could not be read.
+        closing: The entry that named a release or took the reservation back, if there is one.
+        flag: The command-line flag that names the ledger.
     """
     number, amount = reserved.number, shown(reserved.epsilon or Fraction(0))
     entry = f"on dataset '{reserved.dataset}' all the same (entry {number} of the ledger)"
     if account is None:
-        rest = "the ledger could not be asked for what is left."
+        rest = "the ledger could not be read to see what is left."
     else:
         rest = f"{shown(account.left)} of {shown(account.cap)} is left."
     if closing is not None and closing.kind == TAKE_BACK:

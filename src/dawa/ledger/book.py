@@ -1,7 +1,7 @@
-"""The ledger as its users know it: open an account, reserve before data is read, name the release afterwards.
+"""The ledger for its users: open an account, reserve before data is read, name the release afterwards.
 
 Every operation that writes is a decision over all entries before it, taken and booked in one transaction. ``ledger.md``
-has the argument.
+has the proof.
 """
 
 import json
@@ -29,17 +29,17 @@ FINEST = 10**100
 """The largest denominator that a number may have."""
 
 FINEST_SUM = FINEST**10
-"""The largest that a sum may have: far beyond, Python would refuse to print it."""
+"""The largest denominator that a sum may have: Python refuses to print numbers that are much longer."""
 
 
 def opened(ledger: "LedgerLike") -> "Ledger":
-    """The ledger at a path or an address. Nothing is read or made yet.
+    """The ledger at a path or an address. Nothing is read or created yet.
 
     Args:
-        ledger: The path of a SQLite file, a ``postgresql://`` address, or a ledger that is open already.
+        ledger: The path of a SQLite file, a ``postgresql://`` address, or a ledger that is already open.
 
     Raises:
-        LedgerError: If this cannot be where a ledger is.
+        LedgerError: If this is neither a path nor an address of a ledger.
     """
     if isinstance(ledger, Ledger):
         return ledger
@@ -55,7 +55,7 @@ def opened(ledger: "LedgerLike") -> "Ledger":
 
 @dataclass(frozen=True)
 class Ledger:
-    """A book of caps and of what was spent of them; ``opened`` gives one.
+    """A book of caps and of what was spent from them; ``opened`` gives one.
 
     Attributes:
         place: The file or the database that holds it.
@@ -64,15 +64,15 @@ class Ledger:
     place: store.Place
 
     def create(self, dataset: str, cap: Epsilon, who: str | None = None) -> Account:
-        """Open an account; the first one makes the ledger.
+        """Open an account; the first account creates the ledger.
 
         Args:
             dataset: A name for the dataset, the same in every release of it.
             cap: All that may ever be spent on it, read exactly as it is written.
-            who: Who opens it; the operating system's user name if it is not given.
+            who: Who opens it; by default the operating system's user name.
 
         Raises:
-            LedgerError: If the dataset has an account already, or the ledger cannot be written.
+            LedgerError: If the dataset already has an account, or the ledger cannot be written.
         """
         entry = _entry(CREATE, entries.checked(dataset, "dataset"), who, cap=_exact(cap, "cap"))
 
@@ -80,7 +80,7 @@ class Ledger:
             known = self._trusted(pages)
             if entry.dataset in known:
                 raise LedgerError(
-                    f"Dataset '{dataset}' has an account already, with a cap of {shown(known[entry.dataset].cap)}.",
+                    f"Dataset '{dataset}' already has an account, with a cap of {shown(known[entry.dataset].cap)}.",
                     f"see what is left of it: dawa ledger show '{dataset}'.",
                 )
             return entry
@@ -95,7 +95,7 @@ class Ledger:
             dataset: The dataset.
             cap: Its new cap, above the present one.
             why: The decision that allows it.
-            who: Who raises it; the operating system's user name if it is not given.
+            who: Who raises it; by default the operating system's user name.
 
         Raises:
             LedgerError: If there is no such account, or the cap would not grow.
@@ -107,8 +107,8 @@ class Ledger:
             present = self._known(self._trusted(pages), dataset).cap
             if entry.cap is None or entry.cap <= present:
                 raise LedgerError(
-                    f"The cap of dataset '{dataset}' is {shown(present)} already.",
-                    "pass a higher one: a cap that was promised is never lowered in the book.",
+                    f"The cap of dataset '{dataset}' is already {shown(present)}.",
+                    "pass a higher one: the ledger never lowers a cap.",
                 )
             return entry
 
@@ -123,12 +123,12 @@ class Ledger:
         Args:
             dataset: The dataset.
             epsilon: What to spend, read exactly as it is written.
-            what: What it is spent on, in plain JSON values. It is stored as it is: public inputs only.
+            what: What it is spent on, in plain JSON values. They are stored unchanged: public inputs only.
             mechanism: The mechanism's name.
-            who: Who spends it; the operating system's user name if it is not given.
+            who: Who spends it; by default the operating system's user name.
 
         Returns:
-            What to finalise once the release is made. If that never happens, it stays spent.
+            The reservation, to be finalised once the release is made. Without that, it stays spent.
 
         Raises:
             ExhaustedError: If the cap leaves less than this. Nothing is spent then.
@@ -152,18 +152,18 @@ class Ledger:
         return Reservation(self, self._append(decide))
 
     def take_back(self, entry_number: int, *, why: str, who: str | None = None) -> Entry:
-        """Undo a reservation, where the run that made it has ended and nobody saw anything of its result.
+        """Undo a reservation whose run has ended without anybody seeing any of its result.
 
-        That a run failed may itself depend on the data, so no program decides this: a person does, and their reason
-        stays in the book.
+        That a run failed may itself depend on the data. So no program decides to take back: a person does, and their
+        reason stays in the ledger.
 
         Args:
             entry_number: The number of the entry that reserved.
             why: How it is known that nothing was seen.
-            who: Who takes it back; the operating system's user name if it is not given.
+            who: Who takes it back; by default the operating system's user name.
 
         Raises:
-            LedgerError: If the entry is not a reservation, has its release, or was taken back already.
+            LedgerError: If the entry is not a reservation, has a release, or was already taken back.
         """
         reason = {"why": entries.checked(why, "why")}
 
@@ -182,7 +182,7 @@ class Ledger:
         return self._append(decide)
 
     def filed(self, release_id: str, file: str | PathLike[str]) -> Entry:
-        """Book where a release was written, when that was not known as it was finalised.
+        """Book where a release was written, if that was not known when it was finalised.
 
         Raises:
             LedgerError: If the ledger does not know the release.
@@ -202,7 +202,7 @@ class Ledger:
                         file=entries.escaped(os.fspath(file)),
                     )
             raise LedgerError(
-                f"The ledger {self.place.name} knows no release '{release_id}'.",
+                f"The ledger {self.place.name} does not know a release '{release_id}'.",
                 "finalise its reservation first; dawa ledger history lists the releases.",
             )
 
@@ -212,7 +212,7 @@ class Ledger:
         """What is spent, and what is left.
 
         Raises:
-            LedgerError: If there is no such account, or no ledger.
+            LedgerError: If there is no such account or no ledger.
         """
         return self._known(self._accounts(self._pages()), dataset)
 
@@ -229,7 +229,7 @@ class Ledger:
         return [entry for entry in pages.entries if entry.dataset == dataset]
 
     def summary(self, dataset: str | None = None) -> Summary:
-        """The state of all accounts, or of one, and whether somebody edited the ledger, all at one moment."""
+        """The state of all accounts or of one, and whether somebody edited the ledger, all read at the same moment."""
         pages = self._pages()
         found = self._accounts(pages)
         chosen = found.values() if dataset is None else [self._known(found, dataset)]
@@ -244,7 +244,7 @@ class Ledger:
         return store.append(self.place, decide, making=making)
 
     def _trusted(self, pages: store.Pages) -> dict[str, Account]:
-        """The accounts, if nobody edited what they follow from."""
+        """The accounts, if nobody edited the entries."""
         if pages.broken is not None:
             raise LedgerError(
                 f"The ledger {self.place.name} was edited: its entries do not follow from each other from number"
@@ -286,7 +286,7 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Reservation:
-    """Epsilon that is spent, and waits for the name of its release.
+    """Epsilon that is spent and waits for the name of its release.
 
     Attributes:
         ledger: The ledger that holds it.
@@ -298,24 +298,24 @@ class Reservation:
 
     @property
     def dataset(self) -> str:
-        """On which dataset it was spent."""
+        """The dataset on which it was spent."""
         return self.entry.dataset
 
     @property
     def epsilon(self) -> Fraction:
-        """How much it is."""
+        """How much was spent."""
         return self.entry.epsilon or Fraction(0)
 
     @contextmanager
     def accounted(self) -> Iterator[None]:
         """Let every failure in the block say what was spent, what is left, and how to take it back.
 
-        Our errors say it in their text, all others in a note. Both are made of the ledger's public state alone.
+        Our errors say so in their text, all others in a note. Both use only the ledger's public state.
         """
         try:
             yield
         except TakenBackError:
-            raise  # it says what there is to say
+            raise  # its text already says everything
         except DawaError as error:
             told = type(error)(*self._cost().after(error.problem, error.hint))
             raise told.with_traceback(error.__traceback__) from None
@@ -324,11 +324,11 @@ class Reservation:
             raise
 
     def finalise(self, release_id: str, file: str | PathLike[str] | None = None) -> Entry:
-        """Book which release came of it, and where it was written if that is known.
+        """Book the release that was made, and where it was written if that is known.
 
         Raises:
-            TakenBackError: If it was taken back. The release is not paid for, and nobody may have it.
-            LedgerError: If a release was named already, or the ledger cannot be written. It stays spent.
+            TakenBackError: If the reservation was taken back. The release is not paid for, and nobody may have it.
+            LedgerError: If a release was already named, or the ledger cannot be written. The epsilon stays spent.
         """
         number = self.entry.number
         entry = _entry(
@@ -350,23 +350,23 @@ class Reservation:
         return self.ledger._append(decide)  # noqa: SLF001  a reservation is a page of its ledger
 
     def _account(self, pages: store.Pages) -> Account:
-        """The account that it was reserved on, if the ledger can be trusted and still holds it."""
+        """The account that pays for it, if the ledger can be trusted and still holds the reservation."""
         number = self.entry.number
-        known = self.ledger._trusted(pages)  # noqa: SLF001  likewise
+        known = self.ledger._trusted(pages)  # noqa: SLF001  a reservation is a page of its ledger
         if self.entry not in pages.entries[number - 1 : number]:
             raise LedgerError(
                 f"The ledger {self.ledger.place.name} no longer has entry {number}.",
-                "it was replaced by another or an older one; restore it from a backup.",
+                "the ledger was replaced by another or an older one; restore it from a backup.",
             )
         return known[self.dataset]
 
     def _cost(self) -> PublicNote:
-        """What is to be said of it after a failure."""
+        """What to say about the reservation after a failure."""
         flag = self.ledger.place.flag
         try:
             pages = store.read(self.ledger.place)
             return failures.cost(self.entry, self._account(pages), closed_by(pages.entries, self.entry.number), flag)
-        except BaseException:  # noqa: BLE001  be it an impatient Ctrl-C: the first failure is the one to report
+        except BaseException:  # noqa: BLE001  even a second Ctrl-C: the first failure is the one to report
             return failures.cost(self.entry, None, None, flag)
 
 
@@ -378,7 +378,7 @@ def _entry(kind: str, dataset: str, who: str | None, **more: Any) -> Entry:  # n
 
 
 def _exact(number: object, name: str) -> Fraction:
-    """A budget as it was written, if it can be added up forever."""
+    """A budget as it was written, if it has few enough digits to be booked."""
     value = budget.exact(number, name)
     if value.denominator > FINEST:
         raise _too_fine(name)
@@ -401,17 +401,17 @@ def _described(what: object) -> dict[str, Any]:
 
 
 def _check_pending(pages: store.Pages, number: int) -> None:
-    """Refuse to take back what is not waiting for its release."""
+    """Refuse to take back a reservation that is not pending."""
     closing = closed_by(pages.entries, number)
     if closing is None:
         return
     if closing.kind == TAKE_BACK:
         raise LedgerError(
-            f"Entry {number} was taken back already, by {closing.who} in entry {closing.number}.",
+            f"Entry {number} was already taken back, by {closing.who} in entry {closing.number}.",
             f"it is not spent any more: see dawa ledger show '{closing.dataset}'.",
         )
     raise LedgerError(
-        f"Entry {number} has its release: '{closing.release_id}' (entry {closing.number}).",
+        f"Entry {number} has a release: '{closing.release_id}' (entry {closing.number}).",
         "it stays spent: what was released can be seen, so it cannot be taken back.",
     )
 
@@ -422,10 +422,10 @@ def _not_finalised(closing: Entry) -> LedgerError:
         return TakenBackError(
             f"Entry {number} was taken back by {closing.who} in entry {closing.number}, so its release is not paid for"
             " and is not handed out.",
-            "make the release again: that reserves again. Do not take back what still runs.",
+            "make the release again: that reserves again. Take back only after the run has ended.",
         )
     return LedgerError(
-        f"Entry {number} has its release already: '{closing.release_id}'.", "reserve again for another release."
+        f"Entry {number} already has a release: '{closing.release_id}'.", "reserve again for another release."
     )
 
 
@@ -434,12 +434,12 @@ def _exhausted(account: Account, epsilon: Fraction) -> ExhaustedError:
     if account.left == 0:
         return ExhaustedError(
             f"Dataset '{dataset}' has nothing left of its cap of {cap}, so epsilon={wanted} cannot be spent.",
-            "answer from the releases that exist (dawa ledger history); they can be asked anything at no cost.",
+            "answer from the existing releases (dawa ledger history): they answer any question at no cost.",
         )
     left = shown(account.left)
     return ExhaustedError(
         f"Dataset '{dataset}' has {left} left of its cap of {cap}, less than epsilon={wanted}.",
-        f"spend at most {left}, or answer from the releases that exist (dawa ledger history).",
+        f"spend at most {left}, or answer from the existing releases (dawa ledger history).",
     )
 
 

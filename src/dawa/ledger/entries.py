@@ -1,9 +1,9 @@
 """What a ledger holds: entries that are only ever added, each with a hash of the one before it.
 
-The hash of an entry covers every field and the hash of its predecessor, so that an entry that was changed, removed or
-slipped in breaks the chain from there on. Exact numbers are text: a database must not round them.
+The hash of an entry covers every field and the hash of its predecessor. So an entry that was changed, removed or
+inserted breaks the chain from there on. Exact numbers are text: a database must not round them.
 
-Names and notes that fit on one line: of a terminal, of an error, of any database.
+Names and notes are checked to fit on one line of a terminal or an error, and into any database.
 """
 
 import getpass
@@ -19,7 +19,7 @@ from dawa.budget import fraction
 from dawa.errors import LedgerError
 
 START = "0" * 64
-"""What the first entry has for a predecessor's hash."""
+"""The hash that the first entry has in place of its predecessor's."""
 
 CREATE, RAISE, RESERVE, FINALISE, FILE, TAKE_BACK = KINDS = (
     "create",
@@ -31,7 +31,7 @@ CREATE, RAISE, RESERVE, FINALISE, FILE, TAKE_BACK = KINDS = (
 )
 
 SINCE = {TAKE_BACK: 2}
-"""The version of ledgers that a kind came with, where it is not the first."""
+"""The version of ledgers that introduced a kind, if it is not the first version."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +40,9 @@ class Entry:
 
     Attributes:
         number: Its place, from 1 on, without gaps.
-        kind: ``create`` and ``raise`` set a cap, ``reserve`` spends, ``finalise`` names the release that came of a
-            reservation, ``file`` says where that release was written, ``take-back`` undoes a reservation of which
-            nothing was seen.
+        kind: ``create`` and ``raise`` set a cap, ``reserve`` spends, ``finalise`` names the release that a reservation
+            paid for, ``file`` says where that release was written, ``take-back`` undoes a reservation whose result
+            nobody saw.
         dataset: Whose budget it concerns.
         at: When, in UTC by the writer's clock, as ISO 8601.
         who: Who wrote it, by their own account.
@@ -51,8 +51,8 @@ class Entry:
         mechanism: What it was spent on, for ``reserve``.
         what: The description of the release, or a reason; plain JSON values.
         reservation: The number of the entry that this one follows up, for ``finalise``, ``file`` and ``take-back``.
-        release_id: The release that came of it.
-        file: Where it was written.
+        release_id: The release that was made.
+        file: Where the release was written.
         previous: The hash of the entry before.
         hash: The hash of all of the above.
     """
@@ -81,7 +81,7 @@ COLUMNS = tuple(field.name for field in fields(Entry))
 
 
 def canonical(what: Mapping[str, Any]) -> str:
-    """A description as JSON, the same text for the same value; TypeError or ValueError if JSON cannot hold it."""
+    """A description as JSON, the same text for equal values; TypeError or ValueError if JSON cannot hold it."""
     return json.dumps(what, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -91,7 +91,7 @@ def row(entry: Entry) -> dict[str, Any]:
 
 
 def read(row: Mapping[str, Any]) -> Entry:
-    """The entry that ``row`` wrote; a ValueError, TypeError or LookupError if somebody damaged it."""
+    """The entry that ``row`` wrote; ValueError, TypeError or LookupError if somebody damaged it."""
     if row["kind"] not in KINDS:
         raise ValueError("an unknown kind")
     numbers = {name: None if row[name] is None else fraction(row[name]) for name in ("epsilon", "cap")}
@@ -100,13 +100,13 @@ def read(row: Mapping[str, Any]) -> Entry:
 
 
 def digest(row: Mapping[str, Any]) -> str:
-    """The hash of a row, of all but the hash itself."""
+    """The hash of all fields of a row except the hash itself."""
     text = json.dumps([row[name] for name in COLUMNS if name != "hash"], separators=(",", ":"), default=repr)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def first_broken(rows: Sequence[Mapping[str, Any]]) -> int | None:
-    """The place from which on the rows do not follow from each other; None if they all do."""
+    """The place of the first row that does not follow from those before; None if all do."""
     previous = START
     for place, found in enumerate(rows, 1):
         if (found["number"], found["previous"], found["hash"]) != (place, previous, digest(found)):
@@ -120,11 +120,11 @@ def _text(value: Fraction | None) -> str | None:
 
 
 LONGEST = 200
-"""Characters in a name."""
+"""The most characters in a name."""
 
 
 def checked(value: object, what: str) -> str:
-    """Text that can stand in a line."""
+    """Text that fits on one line, or an error."""
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST or not value.isprintable() or value.strip() != value:
         raise LedgerError(
             f"{what} must be a line of text.",
@@ -134,7 +134,7 @@ def checked(value: object, what: str) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Text that fits on a line of any terminal and in any database.
+    r"""Text that fits on a line of any terminal and into any database.
 
     >>> print(escaped("a" + chr(10) + "b"))
     a\nb
@@ -146,7 +146,7 @@ def escaped(text: str) -> str:
 
 
 def user() -> str:
-    """The operating system's user name; containers have users without one."""
+    """The operating system's user name; in containers, users may have none."""
     try:
         return escaped(getpass.getuser()) or "unknown"
     except (ImportError, KeyError, OSError):

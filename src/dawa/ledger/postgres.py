@@ -1,8 +1,8 @@
-"""A ledger in a PostgreSQL database, for teams: one writer at a time by an advisory lock.
+"""A ledger in a PostgreSQL database, for teams: one writer at a time, by an advisory lock.
 
-The lock needs no right to change anything, so a role that may only SELECT and INSERT can keep the book. It saves
-writers from failing; what keeps two of them apart is the primary key, which lets one entry alone have a number. A
-transaction waits for the disk whatever the server's default for ``synchronous_commit`` is.
+The lock needs no right to change anything, so a role that may only SELECT and INSERT can keep the ledger. The lock
+saves writers from failing. Two writers are kept apart by the primary key, because only one entry can have a number. A
+transaction waits for the disk, whatever the server's default for ``synchronous_commit`` is.
 """
 
 import functools
@@ -17,7 +17,7 @@ from sqlalchemy.pool import NullPool
 from dawa.errors import LedgerError
 
 PATIENCE = 60
-"""Seconds to wait for another writer, who needs some milliseconds."""
+"""Seconds to wait for another writer, which needs a few milliseconds."""
 
 CONNECT = 10
 """Seconds to wait for the server, unless the address says otherwise."""
@@ -52,7 +52,7 @@ class PostgresDatabase:
     """A ledger's database.
 
     Attributes:
-        name: What to call it in an error: never with a user or a password.
+        name: Its name in an error: never with a user or a password.
         url: Its address, password included.
     """
 
@@ -61,13 +61,13 @@ class PostgresDatabase:
 
     @classmethod
     def at(cls, address: str) -> "PostgresDatabase":
-        """The ledger at a URL. No part of one that cannot be read is repeated: it may be a password."""
+        """The ledger at a URL. An error repeats no part of a URL that cannot be read: it may be a password."""
         scheme, rest = address.split("://", 1)
         if scheme not in {"postgres", "postgresql", "postgresql+psycopg"}:
             raise LedgerError(
                 f"A ledger cannot live at a {scheme}:// address."
                 if re.fullmatch(r"[a-z][a-z0-9+]{0,20}", scheme)
-                else "This address of a ledger cannot be read.",
+                else "The address of the ledger cannot be read.",
                 "pass the path of a SQLite file, or a postgresql:// address.",
             )
         if rest.count("@") > 1:
@@ -83,10 +83,10 @@ class PostgresDatabase:
 
     @property
     def flag(self) -> str:
-        """How the command line is told of it: the address is left out, for it may hold a password."""
+        """The command-line flag that names it; the address is left out, because it may hold a password."""
         return "--ledger URL"
 
-    def engine(self, *, making: bool) -> Engine:  # noqa: ARG002  a database is there, or it is not
+    def engine(self, *, making: bool) -> Engine:  # noqa: ARG002  a database is never created here
         """Connections to the server."""
         try:
             return _engine(self.url)
@@ -96,7 +96,7 @@ class PostgresDatabase:
             ) from None
 
     def begin(self, connection: Connection, *, writing: bool) -> None:
-        """Prepare a transaction; a writing one locks all other writers out before it reads anything."""
+        """Prepare a transaction; a writing one locks out all other writers before it reads anything."""
         if not writing:
             return
         for setting, value in SETTINGS.items():
@@ -104,22 +104,22 @@ class PostgresDatabase:
         connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
 
     def protect(self, connection: Connection) -> None:
-        """Let the database itself refuse changes."""
+        """Make the database itself refuse changes."""
         for trigger in TRIGGERS:
             connection.exec_driver_sql(trigger)
 
     def refuse_strangers(self, connection: Connection) -> None:
-        """Other tables are welcome here: a server is shared, and ours have names of their own."""
+        """Accept other tables: a server is shared, and the ledger's tables have distinct names."""
 
     def absent(self) -> LedgerError:
-        """The answer where there is no ledger."""
+        """The error that says there is no ledger."""
         return LedgerError(
             f"There is no ledger {self.name}.",
             "check the address, or open an account there: dawa ledger create DATASET --cap 2 --ledger URL.",
         )
 
     def explained(self, error: BaseException | None, *, begun: bool) -> LedgerError:
-        """The server's error in a sentence that leads on; its own words may repeat what must not be shown."""
+        """The server's error as one of ours, with a hint; its own words may repeat what must not be shown."""
         state = getattr(error, "sqlstate", None)
         if state is None or state[:2] in {"08", "28", "3D", "57"}:
             if begun:
@@ -129,29 +129,29 @@ class PostgresDatabase:
                 )
             return LedgerError(
                 f"The ledger {self.name} cannot be reached.",
-                "check that the server runs, and the user, password, host and database in the address.",
+                "check that the server is running, and check the user, password, host and database in the address.",
             )
         problem, hint = EXPLANATIONS.get(
             state,
-            (f"The ledger {{}} failed (SQLSTATE {state}).", "see the server's log, and what was booked."),
+            (f"The ledger {{}} failed (SQLSTATE {state}).", "see the server's log, then dawa ledger history."),
         )
         return LedgerError(problem.format(self.name), hint)
 
 
 EXPLANATIONS = {
     "55P03": (
-        f"The ledger {{}} is busy: somebody has held it for {PATIENCE} seconds.",
+        f"The ledger {{}} is busy: somebody has kept it locked for {PATIENCE} seconds.",
         "find the session that keeps it locked, and try again; nothing was booked.",
     ),
     "25006": ("The ledger {} cannot be written.", "use the address of the primary server, not of a copy."),
     "42501": (
         "The ledger {} refuses this user.",
-        "grant SELECT and INSERT on dawa_ledger and dawa_ledger_entries to it; the first account needs CREATE.",
+        "grant SELECT and INSERT on dawa_ledger and dawa_ledger_entries to this user; the first account needs CREATE.",
     ),
     "42P01": ("The ledger {} is damaged: a table is missing.", "restore it from a backup."),
     "23505": (
-        "The ledger {} was written by a program that does not keep to its order.",
-        "see who else writes to it, and try again; nothing was booked.",
+        "The ledger {} was written by a program that does not follow the order of its entries.",
+        "find out who else writes to it, and try again; nothing was booked.",
     ),
     "53100": ("The disk of the ledger {} is full.", "make room, and try again; nothing was booked."),
 }
@@ -164,6 +164,6 @@ def _words(value: str | tuple[str, ...] | None) -> str:
 @functools.cache
 def _engine(url: URL) -> Engine:
     waiting: dict[str, Any] = {} if "connect_timeout" in url.query else {"connect_timeout": CONNECT}
-    # READ COMMITTED: what is read after the lock was granted is what is there then, not what was there before.
+    # READ COMMITTED: a read after the lock was granted sees what is there then, not what was there before.
     # No pool: a connection must not survive a fork.
     return create_engine(url, poolclass=NullPool, isolation_level="READ COMMITTED", connect_args=waiting)

@@ -1,8 +1,9 @@
 """A ledger in a SQLite file: one writer at a time, and nothing is reported as written before it is on the disk.
 
-The file keeps SQLite's rollback journal. A write-ahead log would hold the latest entries in a second file, and a copy
-of the first alone would have spent less. With that journal ``synchronous=FULL`` is not enough: a power cut right after
-a commit may bring the deleted journal back, and undo the commit. ``EXTRA`` waits until its deletion is on the disk too.
+The file uses SQLite's rollback journal. A write-ahead log would hold the latest entries in a second file, so a copy of
+the first file alone would show less spent. With the rollback journal ``synchronous=FULL`` is not enough: a power cut
+right after a commit may bring the deleted journal back, and undo the commit. ``EXTRA`` waits until its deletion is on
+the disk too.
 """
 
 import functools
@@ -18,7 +19,7 @@ from dawa.errors import LedgerError
 from dawa.ledger import entries
 
 PATIENCE = 60
-"""Seconds to wait for another writer, who needs some milliseconds."""
+"""Seconds to wait for another writer, which needs a few milliseconds."""
 
 TRIGGERS = (
     *(
@@ -41,8 +42,8 @@ class SqliteFile:
     """A ledger's file, which need not exist yet.
 
     Attributes:
-        name: What to call it in an error: the path as it was given.
-        path: Where it is, whatever the working folder will be.
+        name: Its name in an error: the path as it was given.
+        path: The absolute path, so that the working folder may change.
     """
 
     name: str
@@ -57,11 +58,11 @@ class SqliteFile:
 
     @property
     def flag(self) -> str:
-        """How the command line is told of it."""
+        """The command-line flag that names it."""
         return f"--ledger {shlex.quote(self.name[1:-1])}"
 
     def engine(self, *, making: bool) -> Engine:
-        """Connections to the file; only ``making`` brings it into being, so that a misspelt path does not."""
+        """Connections to the file, which only ``making`` creates: a misspelt path creates nothing."""
         try:
             folder, there, inside = self.path.is_dir(), self.path.exists(), self.path.parent.is_dir()
         except OSError as error:
@@ -77,50 +78,50 @@ class SqliteFile:
         return _engine(self.path, making)
 
     def begin(self, connection: Connection, *, writing: bool) -> None:
-        """Start a transaction; a writing one locks all other writers out before it reads anything."""
+        """Start a transaction; a writing one locks out all other writers before it reads anything."""
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
     def protect(self, connection: Connection) -> None:
-        """Let the database itself refuse changes."""
+        """Make the database itself refuse changes."""
         for trigger in TRIGGERS:
             connection.exec_driver_sql(trigger)
 
     def refuse_strangers(self, connection: Connection) -> None:
-        """Keep out of a file that holds something else."""
+        """Raise an error if the file holds other tables."""
         if inspect(connection).get_table_names():
-            raise LedgerError(f"{self.name} is a database, but no ledger.", "choose another path for the ledger.")
+            raise LedgerError(f"{self.name} is a database, but not a ledger.", "choose another path for the ledger.")
 
     def absent(self) -> LedgerError:
-        """The answer where there is no ledger."""
+        """The error that says there is no ledger."""
         return LedgerError(
             f"There is no ledger at {self.name}.",
             "check the path, or open an account there: dawa ledger create DATASET --cap 2 --ledger FILE.",
         )
 
-    def explained(self, error: BaseException | None, *, begun: bool) -> LedgerError:  # noqa: ARG002  codes tell
-        """The database's error in a sentence that leads on."""
+    def explained(self, error: BaseException | None, *, begun: bool) -> LedgerError:  # noqa: ARG002  the code is enough
+        """The database's error as one of ours, with a hint."""
         code = str(getattr(error, "sqlite_errorname", ""))
         for start, (problem, hint) in EXPLANATIONS.items():
             if code.startswith(start):
                 return LedgerError(problem.format(self.name), hint)
         return LedgerError(
-            f"{self.name} is damaged, or no ledger ({code or type(error).__name__}).", "restore it from a backup."
+            f"{self.name} is damaged, or not a ledger ({code or type(error).__name__}).", "restore it from a backup."
         )
 
 
 EXPLANATIONS = {
     "SQLITE_BUSY": (
-        f"The ledger {{}} is busy: another process has held it for {PATIENCE} seconds.",
-        "find the process that keeps it open, and try again; nothing was booked.",
+        f"The ledger {{}} is busy: another process has kept it locked for {PATIENCE} seconds.",
+        "find the process that keeps it locked, and try again; nothing was booked.",
     ),
     "SQLITE_NOTADB": ("{} is not a SQLite file, so it is not a ledger.", "check the path of the ledger."),
     "SQLITE_READONLY": (
         "The ledger {} cannot be written.",
-        "make the file and its folder writable for you; nothing was booked.",
+        "get write permission for the file and its folder; nothing was booked.",
     ),
     "SQLITE_CANTOPEN": (
         "The ledger {} cannot be opened.",
-        "make the file readable for you, and the file and its folder writable.",
+        "get permission to read the file, and to write to the file and its folder.",
     ),
     "SQLITE_FULL": ("The disk of the ledger {} is full.", "make room, and try again; nothing was booked."),
     "SQLITE_IOERR": (
@@ -128,8 +129,8 @@ EXPLANATIONS = {
         "check the disk and its permissions, then see what was booked: dawa ledger history.",
     ),
     "SQLITE_CONSTRAINT": (
-        "The ledger {} was written by a program that does not keep to its order.",
-        "see who else writes to it, and try again; nothing was booked.",
+        "The ledger {} was written by a program that does not follow the order of its entries.",
+        "find out who else writes to it, and try again; nothing was booked.",
     ),
 }
 

@@ -1,7 +1,7 @@
 """Entries in a database: read all, decide, add one, in one transaction.
 
-Nothing here knows what an entry means. A decision sees every entry that was ever committed, and the entry that follows
-from it is committed before anybody is told, or not at all.
+Nothing here knows what an entry means. A decision sees every entry that was ever committed. The resulting entry is
+committed before anybody is told, or not at all.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from dawa.ledger import entries
 from dawa.ledger.entries import Entry
 
 VERSION = 2
-"""The newest that is understood. A ledger starts with the first, and is raised by the first entry that needs more."""
+"""The newest version that can be read. A ledger starts with version 1, and an entry that needs more raises it."""
 
 _TABLES = MetaData()
 _LEDGER = Table("dawa_ledger", _TABLES, Column("version", Integer, nullable=False))
@@ -46,12 +46,12 @@ class Place(Protocol):
 
     @property
     def name(self) -> str:
-        """What to call it in a sentence."""
+        """Its name in a sentence."""
         ...
 
     @property
     def flag(self) -> str:
-        """How the command line is told of it."""
+        """The command-line flag that names it."""
         ...
 
     def engine(self, *, making: bool) -> Engine:
@@ -67,7 +67,7 @@ class Place(Protocol):
         ...
 
     def refuse_strangers(self, connection: Connection) -> None:
-        """Raise an error where a new ledger would be among things that are not its own."""
+        """Raise an error if a new ledger would share its place with other tables."""
         ...
 
     def absent(self) -> LedgerError:
@@ -75,7 +75,7 @@ class Place(Protocol):
         ...
 
     def explained(self, error: BaseException | None, *, begun: bool) -> LedgerError:
-        """A database's error as one of ours; once a transaction has begun, it may have been committed."""
+        """A database's error as one of ours; a transaction that has begun may have been committed."""
         ...
 
 
@@ -84,9 +84,9 @@ class Pages:
     """Everything that a ledger holds.
 
     Attributes:
-        entries: In their order.
-        broken: The place from which on the entries do not follow from each other, because somebody edited them; None
-            in a ledger that is whole.
+        entries: All entries, in their order.
+        broken: The number of the first entry that does not follow from those before, because somebody edited the
+            ledger; None in a ledger that is whole.
     """
 
     entries: tuple[Entry, ...]
@@ -109,8 +109,8 @@ def append(place: Place, decide: Callable[[Pages], Entry], *, making: bool = Fal
 
     Args:
         place: Where the ledger is.
-        decide: Gives the entry, of which number, predecessor and hash are filled in here, or raises.
-        making: Make the ledger if there is none.
+        decide: Gives the entry or raises; its number, predecessor and hash are filled in here.
+        making: Create the ledger if there is none.
 
     Returns:
         The entry, once it is on the disk.
@@ -127,13 +127,13 @@ def append(place: Place, decide: Callable[[Pages], Entry], *, making: bool = Fal
         connection.execute(_ENTRIES.insert().values(entries.row(entry)))
         needed = entries.SINCE.get(entry.kind, 1)
         if needed > _version(place, connection):
-            connection.execute(_LEDGER.insert().values(version=needed))  # rows are added here too, never changed
+            connection.execute(_LEDGER.insert().values(version=needed))  # this table's rows, too, are never changed
     return entry
 
 
 @contextmanager
 def _transaction(place: Place, *, writing: bool, making: bool = False) -> Iterator[Connection]:
-    """Commits at the end of the block, or leaves no trace; the databases' errors come out as ours."""
+    """A transaction that commits at the end of the block or leaves no trace; database errors become ours."""
     begun = False
     try:
         with place.engine(making=making).begin() as connection:

@@ -1,4 +1,4 @@
-"""What is published: a folder with the release, tables, a picture, a README, and a page to explore it on."""
+"""What is published: a folder with the release, tables, a picture and a README, and a page to explore the release."""
 
 import lazy_loader
 

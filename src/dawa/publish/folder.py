@@ -1,7 +1,7 @@
 """The output folder: written whole or not at all, never over an earlier release, and never lost once it is paid for.
 
-Everything goes into a scratch folder beside the target, which is renamed when it is complete. The release itself comes
-first. If the disk is full by then, the budget is spent, so the release is kept wherever there is room for it.
+Everything goes into a scratch folder beside the target, which is renamed when it is complete. The release itself is
+written first. If the disk is full by then, the budget is already spent, so the release is saved wherever there is room.
 """
 
 import json
@@ -34,8 +34,8 @@ class Place:
     """Where a folder will be.
 
     Attributes:
-        target: Its name.
-        scratch: Where it is written.
+        target: Its final path.
+        scratch: Where it is written first.
         replace: Whether an earlier folder of that name is moved aside.
     """
 
@@ -46,12 +46,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Written:
-    """A folder that is complete.
+    """A complete folder.
 
     Attributes:
         folder: Where it is.
         files: The names of its files.
-        answers: What the release says to the ranges that were asked.
+        answers: The release's answers to the ranges that were asked.
         earlier: Where an earlier folder of that name was moved, if there was one.
     """
 
@@ -70,7 +70,7 @@ def prepared(target: str | os.PathLike[str], *, replace: bool = False) -> Iterat
         replace: Whether to move an earlier folder of that name aside.
 
     Raises:
-        FolderError: If the folder exists already, or its place cannot be written.
+        FolderError: If the folder exists already, or cannot be written.
     """
     place = Path(target)
     try:
@@ -94,11 +94,11 @@ def fill(place: Place, release: Release, asked: Sequence[Asked], last_resort: Te
     Args:
         place: What ``prepared`` made.
         release: What to write.
-        asked: Ranges to list with their answers; none, and there is no such file.
-        last_resort: Where the release goes if no disk takes it.
+        asked: Ranges to list with their answers; without any, that file is not written.
+        last_resort: The stream that the release is printed to if it cannot be written to any disk.
 
     Raises:
-        FolderError: If something could not be written; it says where the release is.
+        FolderError: If something could not be written; the error says where the release is.
     """
     progress.reached("Writing")
     _save(place, release, last_resort)
@@ -114,7 +114,7 @@ def fill(place: Place, release: Release, asked: Sequence[Asked], last_resort: Te
         files = (RELEASE, *written, *pictures, README)
         (place.scratch / README).write_text(readme.readme(release, files), encoding="utf-8")
         earlier = _named(place)
-    except BaseException as error:  # noqa: BLE001  whatever it is, the release is paid for
+    except BaseException as error:  # noqa: BLE001  after any error, the release is still paid for
         reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
         raise FolderError(
             f"{place.target} is not complete ({reason}), but the release is safe in {place.scratch / RELEASE}.",
@@ -127,7 +127,7 @@ def opened(path: str | os.PathLike[str]) -> Release:
     """The release in a folder, or in a file.
 
     Raises:
-        ReleaseError: If there is none.
+        ReleaseError: If there is no release.
     """
     place = Path(path)
     if place.is_dir() and not (place / RELEASE).exists():
@@ -139,7 +139,7 @@ def _check(place: Path, *, replace: bool) -> None:
     if place.exists() and not place.is_dir():
         raise FolderError(f"{place} is a file.", "choose another name for the folder.")
     if place.resolve() in {Path.cwd(), *Path.cwd().parents}:
-        raise FolderError(f"{place} is where you are.", "name a new folder.")
+        raise FolderError(f"{place} is the current folder, or a folder above it.", "name a new folder.")
     if _holds_something(place) and not replace:
         raise FolderError(
             f"{place} exists already.",
@@ -160,7 +160,7 @@ def _tables(release: Release, asked: Sequence[Asked], answers: Sequence[Answer])
 
 
 def _save(place: Place, release: Release, last_resort: TextIO) -> None:
-    """Write the release itself; if it does not fit here, then elsewhere."""
+    """Write the release itself; if it does not fit here, write it elsewhere."""
     try:
         _safely(release, place.scratch / RELEASE)
     except OSError as error:
@@ -178,13 +178,13 @@ def _save(place: Place, release: Release, last_resort: TextIO) -> None:
     last_resort.write(json.dumps(release_file.written(release.axes, release.estimate, release.privacy)) + "\n")
     last_resort.flush()
     raise FolderError(
-        f"{place.target} cannot be written ({reason}), nor any other place, so the release was printed.",
+        f"Neither {place.target} nor any other place can be written ({reason}), so the release was printed.",
         f"its budget is spent: copy the line that begins with {{ into a file {RELEASE}.",
     )
 
 
 def _safely(release: Release, path: Path) -> None:
-    """Write a release down to the disk, or leave nothing behind."""
+    """Write a release through to the disk, or leave no file behind."""
     try:
         release.save(path)
         with path.open("rb+") as file:
@@ -195,7 +195,7 @@ def _safely(release: Release, path: Path) -> None:
 
 
 def _named(place: Place) -> Path | None:
-    """Give the scratch folder its name; where an earlier folder of that name went."""
+    """Give the scratch folder its final name; returns where an earlier folder of that name was moved."""
     earlier = None
     if _holds_something(place.target):
         if not place.replace:
@@ -214,7 +214,7 @@ def _named(place: Place) -> Path | None:
 
 
 def _free(target: Path) -> Path:
-    """A name for the earlier folder that nothing has yet."""
+    """A name for the earlier folder that is not taken."""
     number = 1
     while (name := target.with_name(f"{target.name}.earlier-{number}")).exists():
         number += 1

@@ -1,4 +1,4 @@
-"""The page that goes with a release: what it is, what it protects, and how to read it, for readers elsewhere."""
+"""The README that goes with a release: what the release is, what it protects, and how to read it."""
 
 import math
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from dawa.results.release import Release
 from dawa.spec.ranges import example
 
 FILES = {
-    "release.json": "the release itself, complete: all the rest follows from it",
+    "release.json": "the release itself, complete: all other files follow from it",
     "buckets.csv": "the buckets: `from` and `to` in the attribute's own units, `value` for the number of records,"
-    " `standard_deviation` for the noise in it, `unbiased` for the number before negative ones were evened out",
+    " `standard_deviation` for the noise in it, `unbiased` for the number before negative numbers were evened out",
     "cells.csv": "every cell: its borders and the number of records in it",
     "answers.csv": "answers to the ranges that were asked when the release was made",
-    "release.svg": "a picture of it",
+    "release.svg": "a picture of the release",
     "README.md": "this page",
 }
 
@@ -21,7 +21,7 @@ PAGE = """\
 # How many, along {columns}
 
 This folder says how many records lie between any two points of {columns}, without exposing any of them. The numbers are
-estimates: noise was added to them on purpose, and it is known how much.
+estimates: noise was added to them on purpose, and how much is known.
 
 | file | what it holds |
 |---|---|
@@ -36,7 +36,7 @@ estimates: noise was added to them on purpose, and it is known how much.
 The guarantee assumes nothing about who looks at the numbers. It holds against people with any other knowledge, any
 computer and any amount of time, today and later, and nothing that is computed from the numbers can undo it.
 
-## What is not
+## What is not protected
 
 What is true of many people is not hidden. If the numbers show that most people like you are late, they show it
 whether or not you are among them. The guarantee is about this release alone: other releases of the same data add their
@@ -44,16 +44,16 @@ whether or not you are among them. The guarantee is about this release alone: ot
 
 ## What the numbers are good for
 
-Use them for counts of ranges, shares, comparisons of ranges, medians and other quantiles, each with its error. Ranges
-with many records are told well. A range whose answer is smaller than its noise margin is told badly: the numbers
-cannot say whether it is empty, and they cannot find single records. Values outside the bounds are not seen apart from
-those at the edges. Inside a bucket, records are spread evenly, as they need not be in truth.
+Use them for counts of ranges, shares, comparisons of ranges, medians and other quantiles, each with its error. Answers
+for ranges with many records are good. An answer that is smaller than its noise margin is poor: it cannot say whether
+the range is empty, and the numbers cannot find single records. Values outside the bounds cannot be told from values at
+the edges. Inside a bucket, the release spreads records evenly, although the true records may lie unevenly.
 
 ## How to read the error bars
 
-`noise_margin` is how far noise may have moved an answer. `bias_bound` is how much more it may be off because the range
-cuts a bucket. `low` to `high` holds the true count with the stated confidence, for one range that was fixed beforehand;
-of a hundred ranges at 95%, expect up to five misses.
+`noise_margin` is how far noise may have moved an answer. `bias_bound` is how much more the answer may be off because
+the range cuts a bucket. `low` to `high` holds the true count with the stated confidence, for one range that was fixed
+beforehand; of a hundred ranges at 95%, expect up to five misses.
 
 ## How to load it
 
@@ -62,7 +62,7 @@ import pandas
 
 pandas.{reader}("{table}")
 
-import dawa  # asks the release anything, with error bars
+import dawa  # answers any range, with error bars
 
 release = dawa.load("release.json")
 print(release.answer({python}))
@@ -75,7 +75,7 @@ dawa query release.json {shell}
 
 
 def readme(release: Release, files: Sequence[str]) -> str:
-    """The page, in Markdown."""
+    """The README, in Markdown."""
     table = next(name for name in ("buckets.csv", "cells.csv", "answers.csv", "release.json") if name in files)
     lo, hi = middle(release.axes)
     python = [ends[0] if len(ends) == 1 else tuple(ends) for ends in (lo, hi)]
@@ -99,6 +99,7 @@ def _odds(release: Release) -> str:
     if privacy.epsilon > 7:
         return f"An ε above 7 promises little: whether one {privacy.unit} is in the data may become nearly certain."
     return (
-        f"In the words of a bet: whatever odds somebody gave on whether one {privacy.unit} is in the data, even one who"
-        f" knows all the others, this release moves them by a factor of {math.exp(privacy.epsilon):.3g} at most."
+        f"In the words of a bet: whatever odds somebody gave on whether one {privacy.unit} is in the data, this release"
+        f" moves them by a factor of {math.exp(privacy.epsilon):.3g} at most. This holds even for somebody who knows"
+        " all the others."
     )

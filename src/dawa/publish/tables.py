@@ -29,7 +29,7 @@ class Rows:
 
 
 def write(table: Rows, target: TextIO) -> None:
-    """As CSV; floats with the digits that read back to the same float."""
+    """Write a table as CSV; floats have enough digits to read back as the same float."""
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(table.header)
     writer.writerows(table.rows)
@@ -45,7 +45,7 @@ def buckets(release: Release) -> Rows:
 
 
 def cells(release: Release) -> Rows:
-    """Every cell of a release along several axes, the last axis fastest."""
+    """Every cell of a release along several axes; the last axis changes fastest."""
     header = [f"{axis.column}_{end}" for axis in release.axes for end in ("from", "to")]
     places = np.indices(release.estimate.shape).reshape(len(release.axes), -1)
     borders = [column for axis, at in zip(release.axes, places, strict=True) for column in _cells(axis, at)]
@@ -53,7 +53,7 @@ def cells(release: Release) -> Rows:
 
 
 def answers(release: Release, asked: Sequence[Asked], found: Sequence[Answer]) -> Rows:
-    """Ranges with their answers; what else their lines held comes first."""
+    """Ranges with their answers; the other entries of their lines come first."""
     names = labels(asked)
     alone = len(release.axes) == 1
     ends = [f"{'' if alone else axis.column + '_'}{end}" for axis in release.axes for end in ("from", "to")]
@@ -66,7 +66,7 @@ def answers(release: Release, asked: Sequence[Asked], found: Sequence[Answer]) -
 
 
 def labels(asked: Sequence[Asked]) -> list[str]:
-    """The names of what else their lines held."""
+    """The columns of the other entries in their lines."""
     return list(dict.fromkeys(name for one in asked for name, _ in one.labels))
 
 

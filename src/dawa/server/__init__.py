@@ -1,7 +1,7 @@
 """Answers over HTTP, for people who build on releases.
 
-The server sees releases and never data: everything that it says follows from files that are public already. It only
-reads, keeps nothing but a count of recent requests, and loads its releases once, when it starts.
+The server sees releases and never data: everything that it answers follows from files that are already public. It only
+reads, stores nothing but a count of recent requests, and loads its releases once, when it starts.
 """
 
 from os import PathLike
@@ -24,7 +24,7 @@ def app(*places: str | PathLike[str], rate: float = RATE, hosts: tuple[str, ...]
     Args:
         places: Release files, folders that hold one, or folders of such files and folders.
         rate: Requests per second that one client may send in the long run.
-        hosts: Names that requests may call the server by; None takes any.
+        hosts: Names of the server that requests may use; None accepts any name.
 
     Raises:
         ReleaseError: If there is no release, or none that can be read.
@@ -37,10 +37,10 @@ def app(*places: str | PathLike[str], rate: float = RATE, hosts: tuple[str, ...]
 
 
 def needs_serve() -> None:
-    """Check that what serving needs is installed.
+    """Check that FastAPI and Uvicorn are installed.
 
     Raises:
-        OptionError: If it is not.
+        OptionError: If they are not.
     """
     try:
         import fastapi  # noqa: F401, PLC0415  an extra

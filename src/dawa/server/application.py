@@ -1,7 +1,4 @@
-"""The application: its description, what stands before its paths, and what comes of errors.
-
-The paths: what each takes and gives.
-"""
+"""The application: its description, its limits, its handling of errors, and its paths."""
 
 from typing import Annotated, Any
 
@@ -42,9 +39,9 @@ def made(shelf: Shelf, rate: float, hosts: tuple[str, ...] | None = None) -> Fas
     """The application that answers for these releases.
 
     Args:
-        shelf: What is served.
+        shelf: The releases to serve.
         rate: Requests per second that one client may send in the long run.
-        hosts: Names that requests may call the server by; None takes any.
+        hosts: Names of the server that requests may use; None accepts any name.
 
     Raises:
         OptionError: If the rate is not a positive number.
@@ -53,7 +50,7 @@ def made(shelf: Shelf, rate: float, hosts: tuple[str, ...] | None = None) -> Fas
         title="dawa",
         version=__version__,
         description=ABOUT,
-        docs_url=None,  # their pages load scripts from elsewhere
+        docs_url=None,  # FastAPI's pages load scripts from other servers
         redoc_url=None,
         default_response_class=problems.PlainJSON,
         responses=REFUSED,
@@ -83,7 +80,7 @@ def paths(shelf: Shelf) -> APIRouter:
 
     @router.get("/health", dependencies=[_only()])
     def health() -> models.Health:
-        """Whether the server is there."""
+        """Whether the server is running."""
         return models.Health(status="ok", releases=len(shelf.releases))
 
     @router.get("/releases", dependencies=[_only()])
@@ -102,20 +99,20 @@ def _of_one(shelf: Shelf) -> APIRouter:
 
     def find(name: Annotated[str, Path(description="A name from /releases.", examples=examples)]) -> Shelved:
         if name not in shelf.releases:
-            raise UnknownReleaseError("There is no release of that name.", "see their names in /releases.")
+            raise UnknownReleaseError("There is no release of that name.", "see the names in /releases.")
         return shelf.releases[name]
 
     Found = Annotated[Shelved, Depends(find)]  # noqa: N806  a type
 
     @router.get("", dependencies=[_only()])
     def release(found: Found) -> models.Release:
-        """What there is to know of a release before it is asked: axes, bounds, epsilon, privacy statement."""
+        """What to know about a release before asking it: axes, bounds, epsilon, privacy statement."""
         return asking.description(found)
 
     @router.get("/answer", dependencies=[_only("lo", "hi", "confidence", listed=("lo", "hi"))])
     def answer(
         found: Found,
-        lo: Annotated[list[Point], Query(description="The lower end; over several axes once for each.", **SOME)],
+        lo: Annotated[list[Point], Query(description="The lower end; over several axes, once per axis.", **SOME)],
         hi: Annotated[list[Point], Query(description="The upper end.", **SOME)],
         confidence: Annotated[float, Query(ge=0.5, lt=1, description="How sure the interval is.")] = 0.95,
     ) -> models.Answer:
@@ -138,15 +135,15 @@ def _of_one(shelf: Shelf) -> APIRouter:
     @router.get("/buckets", dependencies=[_only("first", "count")])
     def buckets(
         found: Found,
-        first: Annotated[int, Query(ge=0, le=2**53, description="The number of the first one.")] = 0,
-        count: Annotated[int, Query(ge=1, le=MOST_BUCKETS_TOLD, description="How many at most.")] = 1000,
+        first: Annotated[int, Query(ge=0, le=2**53, description="The number of the first bucket.")] = 0,
+        count: Annotated[int, Query(ge=1, le=MOST_BUCKETS_TOLD, description="How many buckets at most.")] = 1000,
     ) -> models.Buckets:
         """The buckets along one axis, a page at a time."""
         return asking.buckets(found.release, first, count)
 
     @router.get("/file", response_class=Response, responses=FILE, dependencies=[_only()])
     def file(found: Found) -> Response:
-        """The release itself, as dawa.load reads it."""
+        """The release file itself, which dawa.load reads."""
         disposition = f'attachment; filename="{found.name}.json"'
         return Response(found.file, media_type="application/json", headers={"Content-Disposition": disposition})
 
@@ -159,13 +156,13 @@ def _of_one(shelf: Shelf) -> APIRouter:
 
 
 def _only(*names: str, listed: tuple[str, ...] = ()) -> Any:  # noqa: ANN401  a dependency of FastAPI's
-    """Refuse parameters that nobody would read."""
+    """Refuse unknown parameters."""
 
     def check(request: Request) -> None:
         given = [name for name, _ in request.query_params.multi_items()]
         for name in given:
             if name not in names:
-                known = f"leave it out; known are {', '.join(names)}." if names else "leave it out."
+                known = f"leave it out; this path takes {', '.join(names)}." if names else "leave it out."
                 raise OptionError(f"There is no parameter {name!r} here.", known)
             if given.count(name) > 1 and name not in listed:
                 raise OptionError(f"The parameter {name!r} is given twice.", "give it once.")

@@ -1,4 +1,4 @@
-"""From a request to what a release says, and back to plain values: no HTTP here."""
+"""From the values in a request to a release's answers in plain values: no HTTP here."""
 
 import math
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def summary(shelved: Shelved) -> models.Summary:
 
 
 def description(shelved: Shelved) -> models.Release:
-    """What there is to know before asking."""
+    """What to know about a release before asking it."""
     release = shelved.release
     privacy = release.privacy
     return models.Release(
@@ -49,10 +49,10 @@ def description(shelved: Shelved) -> models.Release:
 def answers(
     release: Release, asked: Sequence[tuple[Sequence[Any], Sequence[Any]]], confidence: float
 ) -> list[models.Answer]:
-    """What the release says to ranges, each with one lower and one upper end per axis.
+    """The release's answers to ranges, each with one lower and one upper end per axis.
 
     Raises:
-        DawaError: If an end is not a value of its axis, a range is empty, or all of them cost too much.
+        DawaError: If an end is not a value of its axis, a range is empty, or the ranges together cost too much.
     """
     wanted = [_asked(release, lo, hi, number) for number, (lo, hi) in enumerate(asked, 1)]
     _affordable(release, wanted)
@@ -90,7 +90,7 @@ def buckets(release: Release, first: int, count: int) -> models.Buckets:
     return models.Buckets(total=total, first=first, buckets=rows)
 
 
-def _axis(axis: Any) -> models.Axis:  # noqa: ANN401  an axis of a release, not of the description
+def _axis(axis: Any) -> models.Axis:  # noqa: ANN401  an axis of a release, not a model
     lo, hi = written.written(axis, [0], [axis.size])
     return models.Axis(
         column=axis.column, kind=axis.kind, start=lo[0], stop=hi[0], cells=axis.size, description=axis.describe()
@@ -109,7 +109,7 @@ def _asked(release: Release, lo: Sequence[Any], hi: Sequence[Any], number: int) 
 
 
 def _affordable(release: Release, wanted: Sequence[ranges.Asked]) -> None:
-    """Refuse what would keep the server busy for others."""
+    """Refuse ranges that would make other clients wait too long."""
     if len(release.axes) == 1:
         return
     cost = 0
@@ -126,5 +126,5 @@ def _affordable(release: Release, wanted: Sequence[ranges.Asked]) -> None:
 def _along_one_axis(release: Release, what: str) -> None:
     if len(release.axes) > 1:
         raise OptionError(
-            f"{what} are told along one axis, and this release has {len(release.axes)}.", "ask for answers instead."
+            f"{what} exist only along one axis, and this release has {len(release.axes)}.", "ask for answers instead."
         )

@@ -1,4 +1,4 @@
-"""What goes in and out, as the OpenAPI description tells it."""
+"""What requests and responses hold, as the OpenAPI description shows it."""
 
 from typing import Annotated, Literal
 
@@ -9,10 +9,10 @@ from dawa.limits import MOST_AXES, MOST_RANGES_ASKED
 LONGEST_END = 1024
 
 Value = StrictStr | StrictInt | StrictFloat | bool
-"""A point of an axis as it is told: a number, a time in text, or a category."""
+"""A point of an axis in a response: a number, a time in text, or a category."""
 
 End = Annotated[StrictStr, Field(max_length=LONGEST_END)] | StrictInt | StrictFloat
-"""A point of an axis as it is asked."""
+"""A point of an axis in a request."""
 
 Ends = End | Annotated[list[End], Field(min_length=1, max_length=MOST_AXES)]
 """One point, or one for each axis."""
@@ -21,7 +21,7 @@ Confidence = Annotated[StrictFloat, Field(ge=0.5, lt=1, description="How sure th
 
 
 class Told(BaseModel):
-    """Whatever the server says."""
+    """The base of all responses."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -34,7 +34,7 @@ class Problem(Told):
 
 
 class Health(Told):
-    """That the server is there."""
+    """That the server is running."""
 
     status: Literal["ok"]
     releases: int = Field(ge=1, examples=[2])
@@ -46,7 +46,7 @@ class Axis(Told):
     column: str = Field(examples=["age"])
     kind: str = Field(description="numbers, dates, ordered or edges", examples=["numbers"])
     start: Value = Field(description="The lowest value.", examples=[0])
-    stop: Value = Field(description="The end, outside; of categories the last, inside.", examples=[120])
+    stop: Value = Field(description="The end, not included; of categories the last, included.", examples=[120])
     cells: int = Field(ge=1, examples=[120])
     description: str = Field(description="What was counted and what was left out.")
 
@@ -68,7 +68,7 @@ class Releases(Told):
 
 
 class Release(Told):
-    """What there is to know of a release before it is asked."""
+    """What to know about a release before asking it."""
 
     name: str = Field(examples=["ages"])
     id: str | None
@@ -88,11 +88,13 @@ class Answer(Told):
     lo: list[Value] = Field(description="The lower end on each axis, as asked.", examples=[["18"]])
     hi: list[Value] = Field(examples=[["65"]])
     value: float = Field(description="The best guess.", examples=[1234.5])
-    noise_margin: float = Field(description="How far noise may have moved it.", examples=[20.5])
-    bias_bound: float = Field(description="How much more cut buckets may add.", examples=[0.0])
-    low: float = Field(description="The truth is not lower than this,", examples=[1214.0])
-    high: float = Field(description="nor higher than this,", examples=[1255.0])
-    confidence: float = Field(description="with at least this probability.", examples=[0.95])
+    noise_margin: float = Field(description="How far noise may have moved the value.", examples=[20.5])
+    bias_bound: float = Field(description="How much more the value may be off because buckets are cut.", examples=[0.0])
+    low: float = Field(description="The lower end of the interval.", examples=[1214.0])
+    high: float = Field(description="The upper end of the interval.", examples=[1255.0])
+    confidence: float = Field(
+        description="The interval holds the true count with at least this probability.", examples=[0.95]
+    )
 
 
 class Answers(Told):
@@ -102,11 +104,11 @@ class Answers(Told):
 
 
 class Range(BaseModel):
-    """From ``lo`` up to but not including ``hi``; of categories both are inside."""
+    """From ``lo`` up to but not including ``hi``; of categories, both are included."""
 
     model_config = ConfigDict(extra="forbid")
 
-    lo: Ends = Field(description="The lower end; over several axes a list, one for each.")
+    lo: Ends = Field(description="The lower end; over several axes, a list with one end per axis.")
     hi: Ends = Field(description="The upper end.")
 
 
@@ -127,7 +129,7 @@ class Quantile(Told):
 
     fraction: float = Field(examples=[0.5])
     value: Value = Field(
-        description="An integer on an axis of whole numbers, a category on an ordered one; times are text.",
+        description="An integer on an axis of whole numbers, a category on an ordered axis; times are text.",
         examples=[37],
     )
 
@@ -139,13 +141,13 @@ class Bucket(Told):
     stop: Value = Field(examples=[32])
     cells: int = Field(ge=1, examples=[16])
     value: float = Field(description="Records in it.", examples=[321.0])
-    standard_deviation: float = Field(description="Of the noise.", examples=[4.5])
-    unbiased: float = Field(description="Records before negative ones were evened out.", examples=[320.5])
+    standard_deviation: float = Field(description="The standard deviation of the noise.", examples=[4.5])
+    unbiased: float = Field(description="Records before negative numbers were evened out.", examples=[320.5])
 
 
 class Buckets(Told):
     """Some of the buckets."""
 
-    total: int = Field(ge=1, description="How many there are.", examples=[44])
-    first: int = Field(ge=0, description="The number of the first one here.", examples=[0])
+    total: int = Field(ge=1, description="How many buckets the release has.", examples=[44])
+    first: int = Field(ge=0, description="The number of the first bucket listed here.", examples=[0])
     buckets: list[Bucket]

@@ -1,4 +1,4 @@
-"""Every wrong request ends here: a sentence and a hint, as everywhere in dawa, and never a traceback."""
+"""The answer to every wrong request: a sentence and a hint, as everywhere in dawa, and never a traceback."""
 
 import json
 from http import HTTPStatus
@@ -13,7 +13,7 @@ from dawa.errors import DawaError, ReleaseError
 from dawa.server import models
 
 FIELDS = {*models.Asked.model_fields, *models.Range.model_fields}
-LOOK = "see what is expected in /openapi.json."
+LOOK = "see /openapi.json for what is expected."
 
 
 class UnknownReleaseError(ReleaseError):
@@ -21,7 +21,7 @@ class UnknownReleaseError(ReleaseError):
 
 
 class PlainJSON(JSONResponse):
-    """JSON in ASCII: names of columns may hold what no encoding of text has."""
+    """JSON in ASCII: names of columns may hold characters that no text encoding can write."""
 
     def render(self, content: Any) -> bytes:  # noqa: ANN401  JSON
         """The bytes; floats with the digits that read back to the same float."""
@@ -34,7 +34,7 @@ def answer(status: int, problem: str, hint: str, headers: dict[str, str] | None 
 
 
 def handled(app: FastAPI) -> None:
-    """Let the application turn errors into refusals."""
+    """Make the application turn errors into refusals."""
     app.add_exception_handler(DawaError, _dawa)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _other)
@@ -42,23 +42,23 @@ def handled(app: FastAPI) -> None:
 
 
 async def _dawa(_request: Request, error: Exception) -> PlainJSON:
-    assert isinstance(error, DawaError)  # noqa: S101  it is registered for these alone
+    assert isinstance(error, DawaError)  # noqa: S101  registered for these errors only
     return answer(404 if isinstance(error, UnknownReleaseError) else 422, error.problem, error.hint)
 
 
 async def _invalid(_request: Request, error: Exception) -> PlainJSON:
-    """What does not fit the description, in a sentence about the first thing that does not."""
-    assert isinstance(error, RequestValidationError)  # noqa: S101  likewise
+    """A sentence about the first thing in a request that does not fit the OpenAPI description."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101  registered for these errors only
     first = error.errors()[0]
     place, *path = first["loc"] or ("request",)
     if first["type"] == "json_invalid" or not path:
-        return answer(422, "The body is not the JSON that is expected.", LOOK)
+        return answer(422, "The body is not the expected JSON.", LOOK)
     where = ".".join(str(part) for part in path)
     if first["type"] == "missing":
         return answer(422, f"The {place} lacks {where!r}.", LOOK)
     reason = first["msg"][:1].lower() + first["msg"][1:]
     if place == "body" and first["type"] != "extra_forbidden" and any(part not in FIELDS for part in _names(path)):
-        where, reason = ".".join(str(part) for part in _fields(path)), "it is not a number or text, nor a list of these"
+        where, reason = ".".join(str(part) for part in _fields(path)), "it is not a number, text, or a list of them"
     return answer(422, f"{where!r} in the {place} is not valid: {reason}.", LOOK)
 
 
@@ -67,13 +67,13 @@ def _names(path: list[Any]) -> list[str]:
 
 
 def _fields(path: list[Any]) -> list[Any]:
-    """Where in the body it is, without the kinds of values that were tried there."""
+    """The place in the body, without the kinds of values that were tried there."""
     return [part for part in path if isinstance(part, int) or part in FIELDS]
 
 
 async def _other(_request: Request, error: Exception) -> PlainJSON:
-    """No such path, no such method, and the like."""
-    assert isinstance(error, HTTPException)  # noqa: S101  likewise
+    """A path or a method that does not exist, and other errors of HTTP."""
+    assert isinstance(error, HTTPException)  # noqa: S101  registered for these errors only
     problem = {404: "There is nothing at this path.", 405: "This path does not take that method."}.get(
         error.status_code, f"{HTTPStatus(error.status_code).phrase}."
     )

@@ -1,4 +1,4 @@
-"""A server process: where it listens, how many workers it has, and how long it waits for anyone."""
+"""A server process: where it listens, how many workers it has, and how long it waits for a client."""
 
 import ipaddress
 import json
@@ -16,7 +16,7 @@ from dawa.server import RATE, app, application
 from dawa.server.shelf import Shelf
 
 KEEP_ALIVE_SECONDS, LEAVING_SECONDS = 5, 5
-"""How long an idle connection stays open, and how long open requests have when the server is stopped."""
+"""How long an idle connection stays open, and how long open requests may take when the server is stopped."""
 
 
 BACKLOG = 2048
@@ -26,12 +26,12 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 WORKERS = "DAWA_SERVE_WORKERS"
-"""The environment variable by which workers learn what they serve."""
+"""The environment variable that tells workers what to serve."""
 
 SETTINGS: dict[str, Any] = {
     "log_level": "warning",
-    "access_log": False,  # what people ask is theirs
-    "proxy_headers": False,  # anyone can write them
+    "access_log": False,  # what people ask is nobody else's business
+    "proxy_headers": False,  # any client can forge them
     "server_header": False,
     "lifespan": "off",
     "limit_concurrency": MOST_CONNECTIONS,
@@ -44,14 +44,14 @@ def check(workers: int) -> None:
     """Refuse a number of workers that cannot answer.
 
     Raises:
-        OptionError: If there is to be no worker.
+        OptionError: If the number is below 1.
     """
     if workers < 1:
         raise OptionError(f"{workers} workers cannot answer.", "pass --workers 1, or more.")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address.
+    """Whether only this machine can reach an address.
 
     >>> is_loopback("127.0.0.1"), is_loopback("0.0.0.0")
     (True, False)
@@ -66,7 +66,7 @@ def bound(host: str, port: int) -> socket.socket:
     """A socket that listens there; with the port 0 the system chooses one.
 
     Raises:
-        OptionError: If the address or the port is not to be had.
+        OptionError: If the address or the port is not available.
     """
     if not 0 <= port <= 65535:
         raise OptionError(f"There is no port {port}.", "choose one from 1 to 65535, or 0 for any.")
@@ -78,11 +78,11 @@ def bound(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
-        listening.listen(BACKLOG)  # from here on nobody is turned away, whenever workers are ready
+        listening.listen(BACKLOG)  # from here on connections wait until workers are ready
     except OSError as error:
         listening.close()
         raise OptionError(
-            f"Nothing can listen on {host}, port {port}: {error.strerror}.", "choose another with --port, or --host."
+            f"The server cannot listen on {host}, port {port}: {error.strerror}.", "choose another --port or --host."
         ) from None
     listening.set_inheritable(True)
     return listening
@@ -102,14 +102,14 @@ def serve(
     Args:
         listening: What ``bound`` returned.
         host: The address it is bound to.
-        shelf: What is served.
-        places: Where it was read; further workers read it again.
-        workers: Processes.
+        shelf: The releases to serve.
+        places: The files and folders they were read from; further workers read them again.
+        workers: How many processes answer.
         rate: Requests per second that one client may send to one worker in the long run.
     """
     check(workers)
     hosts = (host, *LOOPBACK) if is_loopback(host) else None
-    with suppress(KeyboardInterrupt):  # stopping is how it ends
+    with suppress(KeyboardInterrupt):  # Ctrl-C is the normal way to stop it
         if workers == 1:
             config = uvicorn.Config(application.made(shelf, rate=rate, hosts=hosts), **SETTINGS)
             uvicorn.Server(config).run(sockets=[listening])
@@ -120,6 +120,6 @@ def serve(
 
 
 def worker() -> object:
-    """The application of one worker of several, as the process that started it says."""
+    """The application of one of several workers, as the process that started it says."""
     told = json.loads(os.environ[WORKERS])
     return app(*told["places"], rate=told["rate"], hosts=told["hosts"])

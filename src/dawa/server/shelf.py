@@ -19,8 +19,8 @@ class Shelved:
     """A release that is served.
 
     Attributes:
-        name: What requests call it.
-        place: Where it was read.
+        name: Its name in requests.
+        place: The file it was read from.
         release: The release.
         file: The file's own bytes, as they were then.
     """
@@ -33,7 +33,7 @@ class Shelved:
     @cached_property
     def page(self) -> bytes:
         """The page on which a reader drags a range; made when it is first asked for."""
-        from dawa.publish import page as report  # noqa: PLC0415  few ask for it
+        from dawa.publish import page as report  # noqa: PLC0415  rarely used
 
         return report.html(self.release).encode("utf-8", "replace")
 
@@ -43,8 +43,8 @@ class Shelf:
     """All that is served.
 
     Attributes:
-        releases: By name.
-        skipped: A sentence for each file that is not a release, or a damaged one.
+        releases: The releases, by name.
+        skipped: A sentence for each file that is damaged or not a release.
     """
 
     releases: Mapping[str, Shelved]
@@ -54,8 +54,8 @@ class Shelf:
 def filled(places: Sequence[str | PathLike[str]]) -> Shelf:
     """Read all releases in these files and folders.
 
-    A release is called after its folder, or after its file where that is not called ``release.json``. Of two with the
-    same name the second is called ``name-2``.
+    A release has the name of its folder, or of its file if the file is not called ``release.json``. If two have the
+    same name, the second is called ``name-2``.
 
     Raises:
         ReleaseError: If there is no release in a place, or none anywhere that can be read.
@@ -78,7 +78,7 @@ def filled(places: Sequence[str | PathLike[str]]) -> Shelf:
 
 
 def called(file: Path) -> str:
-    """What requests call the release in a file: letters, digits, dots, bars and dashes only.
+    """The name of the release in a file for requests: only letters, digits, dots, underscores and hyphens.
 
     >>> called(Path("/out/Ages of all/release.json")), called(Path("/out/incomes.json"))
     ('Ages-of-all', 'incomes')
@@ -114,7 +114,7 @@ def _listed(place: Path) -> list[Path] | None:
 
 
 def _free(name: str, taken: Mapping[str, object]) -> str:
-    """The name, with a number behind it if others have it."""
+    """The name, with a number after it if it is taken."""
     number, free = 1, name
     while free in taken:
         number += 1

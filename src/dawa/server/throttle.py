@@ -1,9 +1,9 @@
-"""What one client may ask of the server: so often, so much at once, and by which name.
+"""Limits for one client: how often it may ask, how much at once, and by which name of the server.
 
-Each client has a bucket of tokens. A request takes one; they come back at the allowed rate, up to a burst of four
-seconds' worth. Buckets live in the memory of one process: with several workers each counts for itself, and a restart
-forgets. A client is an address, for IPv6 the first half of it. The proxy's address is the client behind a proxy, so
-limit there.
+Each client has a bucket of tokens. A request takes one token; tokens come back at the allowed rate, up to a burst of
+four seconds' worth. Buckets live in the memory of one process: with several workers each worker counts for itself, and
+a restart forgets all counts. A client is an address; for IPv6, it is the first half of the address. Behind a proxy, all
+clients have the proxy's address, so set limits in the proxy.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ BODY_SECONDS = 10.0
 
 
 class Throttle:
-    """Tokens by client. The only thing about requests that is remembered, and not for long.
+    """Tokens by client: the only thing about requests that is remembered, and not for long.
 
     >>> clock = iter([0.0, 0.0, 0.0, 0.5]).__next__
     >>> buckets = Throttle(rate=0.5, clock=clock)
@@ -45,7 +45,7 @@ class Throttle:
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait(self, client: str) -> float:
-        """Take a token; the seconds until there is one, 0 if it was taken."""
+        """Take a token; the result is 0, or the seconds until there is one."""
         now = self._clock()
         level, then = self._levels.pop(client, (self.burst, now))
         level = min(self.burst, level + (now - then) * self.rate)
@@ -57,7 +57,7 @@ class Throttle:
 
 
 class Limited:
-    """An application behind the limits."""
+    """An application behind these limits."""
 
     def __init__(self, app: ASGIApp, buckets: Throttle, hosts: Iterable[str] | None = None) -> None:
         self.app = app
@@ -81,7 +81,7 @@ class Limited:
     def _refusal(self, scope: Scope) -> Any:  # noqa: ANN401  an application too, or None
         headers = dict(scope["headers"])
         if self.hosts is not None and _host(headers.get(b"host", b"")) not in self.hosts:
-            return answer(400, "This server is not known by that name.", "call it by the address that it printed.")
+            return answer(400, "This server is not known by that name.", "use the address that it printed.")
         seconds = self.buckets.wait(client(scope))
         if seconds > 0:
             return answer(
@@ -94,7 +94,7 @@ class Limited:
 
 
 def client(scope: Scope) -> str:
-    """Who asks: an address, for IPv6 the network that one subscriber usually has."""
+    """Who asks: an address; for IPv6, the network that one subscriber usually has."""
     host = (scope.get("client") or ("unknown", 0))[0]
     try:
         address = ipaddress.ip_address(host)
@@ -110,7 +110,7 @@ def _host(header: bytes) -> str:
 
 
 async def _body(scope: Scope, receive: Receive) -> Any:  # noqa: ANN401  bytes, or a refusal
-    """The whole body, or why it is not taken."""
+    """The whole body, or a refusal that says why it is not accepted."""
     too_large = answer(413, f"The body is larger than {MOST_BODY_BYTES:,} bytes.", "ask for fewer ranges at a time.")
     declared = dict(scope["headers"]).get(b"content-length", b"0")
     if not declared.isdigit() or int(declared[:20]) > MOST_BODY_BYTES:
@@ -120,7 +120,7 @@ async def _body(scope: Scope, receive: Receive) -> Any:  # noqa: ANN401  bytes, 
         try:
             message = await asyncio.wait_for(receive(), BODY_SECONDS)
         except TimeoutError:
-            return answer(408, "The body of the request did not arrive.", "send it at once.")
+            return answer(408, "The body of the request did not arrive.", "send it without a pause.")
         if message["type"] != "http.request":
             return answer(400, "The request broke off.", "send it again.")
         parts.append(message.get("body", b""))
@@ -132,7 +132,7 @@ async def _body(scope: Scope, receive: Receive) -> Any:  # noqa: ANN401  bytes, 
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The body as one message, then whatever comes after it."""
+    """The body as one message, then the messages after it."""
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:

@@ -2,5 +2,5 @@
 
 import lazy_loader
 
-# Engines are slow to load, so what reads with them is imported when it is first used.
+# Engines are slow to load, so the modules that use them are imported on first use.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

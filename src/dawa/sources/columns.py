@@ -1,6 +1,6 @@
-"""Which columns fit which axes: checked from what is declared of them, before any row is read.
+"""Which columns fit which axes: checked from what is declared about them, before any row is read.
 
-Columns of categories, on an ordered axis.
+Also: columns of categories on an ordered axis.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from dawa.sources.placed import Expression, Placed, pointed, whole
 from dawa.sources.tables import Column, Source
 
 FEW = 20
-"""Columns that an error lists."""
+"""How many columns an error lists."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Unit:
     """The column that says whose record it is.
 
     Attributes:
-        present: Whether a row has one.
-        value: Which.
+        present: Whether a row has a unit.
+        value: The row's unit.
     """
 
     present: Expression
@@ -53,14 +53,14 @@ def placed(source: Source, axis: Axis) -> Placed:
 
 
 def read(text: Expression, axis: Axis, dialect: Dialect) -> tuple[Expression, ...]:
-    """What an axis reads text of no declared type as.
+    """The values that an axis reads from text of no declared type.
 
     Raises:
-        AxisError: If that cannot tell its cells apart.
+        AxisError: If these values cannot tell the axis's cells apart.
     """
     if isinstance(axis, OrderedAxis):
-        return (as_label(text, axis, dialect),)  # what it lists is never missing
-    if not set(dialect.missing) <= set(MISSING):  # those are not read as numbers or dates anyway
+        return (as_label(text, axis, dialect),)  # a category that the axis lists is never missing
+    if not set(dialect.missing) <= set(MISSING):  # the default words cannot be read as numbers or dates anyway
         text = ibis.ifelse(text.isin(dialect.missing), ibis.null("string"), text)
     if isinstance(axis, DateAxis):
         return (times.read(text, axis, dialect),)
@@ -141,7 +141,7 @@ def named(source: Source, name: str, where: str) -> Column:
     """A column by its name.
 
     Raises:
-        AxisError: If there is none; ``where`` says where its name was given.
+        AxisError: If there is no such column; ``where`` says where its name was given.
     """
     found = source.column(name)
     if found is not None:
@@ -169,13 +169,13 @@ def _holds(column: Column, axis: Axis) -> str:
 YES, NO = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 """How truth values are written in text."""
 EXACT = 2**53
-"""Whole numbers up to here are floats."""
+"""Whole numbers up to this one are exact as floats."""
 LARGEST_LABEL = 2**63
-"""Whole numbers up to here fit 64 bits."""
+"""Whole numbers below this one fit 64 bits."""
 
 
 def on_labels(column: Column, axis: OrderedAxis) -> Placed:
-    """A column of categories on an axis. A value that is listed counts, whatever else it may mean."""
+    """A column of categories on an axis; a listed value counts, even if it is also a word for a missing value."""
     value, labels = _value(column, axis), axis.labels
     if column.text is not None and isinstance(labels[0], bool):
         labels = tuple("true" if label else "false" for label in axis.labels)
@@ -193,7 +193,7 @@ def _fits(label: object, kind: Any) -> bool:  # noqa: ANN401  Ibis is untyped
 
 
 def _value(column: Column, axis: OrderedAxis) -> Expression:
-    """The column in the labels' own type; labels in text stand for integers and booleans too."""
+    """The column in the labels' own type; labels that are text match integers and booleans too."""
     if column.text is not None:
         return column.read[0]
     plain = column.kind.is_string() or not isinstance(axis.labels[0], str)

@@ -1,9 +1,9 @@
-"""The one expression that turns a table into counts, and the only place where something comes back from an engine.
+"""The one expression that turns a table into counts, and the only place that receives anything from an engine.
 
-Rows stay where they are: binning, missing values, values outside and truncation per unit are part of the expression,
-and what comes back is a cell number and a count for every occupied cell.
+Rows stay in the engine: binning, missing values, values outside and truncation per unit are part of the expression.
+Only a cell number and a count for every occupied cell come back.
 
-The privacy unit: at most so many records of each person are counted. ``unit.md`` says why that protects them.
+The expression counts a limited number of records of each unit; ``unit.md`` says why that protects the unit.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +27,7 @@ from dawa.sources.tables import HINT, Source, Table, TableLike, TextFile
 
 @dataclass(frozen=True)
 class Query:
-    """A table that is open, with an expression that fits its columns; nothing of its rows was read so far.
+    """An open table, with an expression that fits its columns; none of its rows has been read.
 
     Attributes:
         source: The open table.
@@ -43,7 +43,7 @@ class Query:
         """Let the engine refuse what it cannot run or may not read, before anything is paid; no row is read.
 
         Raises:
-            SourceError: If it does.
+            SourceError: If the engine refuses.
         """
         try:
             self.source.check(self.expression)
@@ -52,15 +52,15 @@ class Query:
         except Exception as error:  # noqa: BLE001  engines raise errors of their own
             raise SourceError(
                 f"{self.source.engine} cannot count the table along these axes ({type(error).__name__}).",
-                "check that you may read all of the columns, and their types; a date format must be one that the engine"
-                " knows.",
+                "check that you may read all of the columns, and check their types; a date format must be one that the"
+                " engine knows.",
             ) from None
 
     def counts(self) -> Counts:
         """Let the engine count.
 
         Raises:
-            SourceError: If it fails. What it says about that is not passed on: it may quote values.
+            SourceError: If the engine fails. Its own message is not passed on: it may quote values.
         """
         try:
             found = self.rows()
@@ -69,7 +69,7 @@ class Query:
         except Exception as error:  # noqa: BLE001  engines raise errors of their own
             raise SourceError(
                 f"The table could not be counted by {self.source.engine} ({type(error).__name__}).",
-                "check that all of its rows can be read, and that their types are what the table says.",
+                "check that all of its rows can be read, and that their types are those that the table declares.",
             ) from None
         cells, records = (np.asarray(found[name].to_numpy(), np.int64) for name in ("cell", "records"))
         return Counts.sparse(self.shape, cells, records)
@@ -85,11 +85,11 @@ def counted(table: TableLike, axes: tuple[Axis, ...], unit: str | None = None, m
     Args:
         table: A file, a folder, a frame, a dict of arrays, a database's or Spark's table, or an Ibis table.
         axes: One to four attributes.
-        unit: The column that says whose record it is; None counts all.
+        unit: The column that says whose record it is; None counts all records.
         max_rows_per_unit: How many records of one unit are kept, chosen at random.
 
     Raises:
-        DawaError: One of its kinds, if the table cannot be opened or does not fit the axes.
+        DawaError: A subclass of it, if the table cannot be opened or does not fit the axes.
 
     >>> from dawa import Axis, sources
     >>> sources.counted({"age": [31, 45, None, 62]}, (Axis("age", 0, 100),))
@@ -127,7 +127,7 @@ def source(table: TableLike, axes: tuple[Axis, ...], unit: str | None) -> Iterat
     """Open a table, and close what was opened for it.
 
     Raises:
-        SourceError: If this is not a table, or it cannot be opened.
+        SourceError: If this is not a table, or the table cannot be opened.
     """
     wanted = tables.addressed(table)
     with _opener(wanted)(wanted, axes, unit) as found:
@@ -166,7 +166,7 @@ def expression(
         cell = cell * whole(axis.size) + place.cell
     counted = [place.counted for place in places]
     if unit is None and any(columns.named(source, axis.column, "the axis").text for axis in axes):
-        # A filter would read text once more; rows without a cell are left out of the result instead.
+        # A filter would read the text twice; rows without a cell are left out of the result instead.
         kept = source.table.select(cell=ibis.ifelse(ibis.and_(*counted), cell, ibis.null("int64")))
     elif unit is None:
         kept = source.table.filter(counted).select(cell=cell)
@@ -179,7 +179,7 @@ def expression(
 
 
 def check_unit(unit: str | None, max_rows_per_unit: int) -> int:
-    """The number of rows that a unit may have, if there is such a unit.
+    """The number of rows that a unit may have, checked together with the unit.
 
     Raises:
         OptionError: If it is not a whole number, or the unit is not a name, or there is a number without a unit.
@@ -196,12 +196,12 @@ def check_unit(unit: str | None, max_rows_per_unit: int) -> int:
 
 
 def truncated(rows: Expression, most: int) -> Expression:
-    """The rows of each ``owner`` with the lowest ``turn``, at most so many of them."""
+    """The rows of each ``owner`` with the lowest ``turn``, at most ``most`` of them."""
     place = ibis.row_number().over(group_by=rows.owner, order_by=rows.turn)
     numbered = rows.mutate(turn=place)
     return numbered.filter(numbered.turn < most)
 
 
 def loss(per_record: Fraction, most: int) -> Fraction:
-    """What a unit loses if one record loses so much."""
+    """The loss of a unit with ``most`` records, from the loss of one record."""
     return per_record * most

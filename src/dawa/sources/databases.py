@@ -1,6 +1,6 @@
-"""Tables that an engine holds already: PostgreSQL's, by address; Spark's, which outgrow one machine; any of Ibis'.
+"""Tables that an engine already holds: in PostgreSQL, by address; in Spark, beyond one machine; in any engine of Ibis.
 
-The engine counts; only the counts travel. No password appears in what this module says.
+The engine counts, and only the counts travel. No password appears in the messages of this module.
 """
 
 import re
@@ -24,7 +24,7 @@ FEW = 10
 
 @contextmanager
 def postgres(table: Table, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ARG001  one signature for all
-    """A table of a PostgreSQL server, over a connection of its own that cannot write."""
+    """A table of a PostgreSQL server, over a separate connection that cannot write."""
     try:
         import psycopg  # noqa: PLC0415  optional
     except ImportError:
@@ -47,7 +47,7 @@ def postgres(table: Table, axes: tuple[Axis, ...], unit: str | None) -> Iterator
         yield engines.source(backend, found)
 
 
-def _connected(psycopg: Any, address: str) -> Any:  # noqa: ANN401  untyped here, as it is optional
+def _connected(psycopg: Any, address: str) -> Any:  # noqa: ANN401  untyped here, because it is optional
     plain = re.sub(r"^postgres(ql)?(\+psycopg)?://", "postgresql://", address)
     try:
         where = psycopg.conninfo.conninfo_to_dict(plain)
@@ -63,7 +63,7 @@ def _connected(psycopg: Any, address: str) -> Any:  # noqa: ANN401  untyped here
         server = where.get("host", "this machine")
         raise SourceError(
             f"The PostgreSQL server at {server} does not answer, or does not let this user into the database.",
-            "check that it runs, and the user, the password and the database in the address.",
+            "check that it is running, and check the user, the password and the database in the address.",
         ) from None
 
 
@@ -113,13 +113,13 @@ def _of_session(table: Table) -> Any:  # noqa: ANN401
     except Exception as error:  # noqa: BLE001  Spark's own, of many kinds
         raise SourceError(
             f"Spark has no table {table.name!r} ({type(error).__name__}).",
-            "pass the name that session.catalog.listTables() shows, and its schema apart.",
+            "pass the name that session.catalog.listTables() shows, and its schema separately.",
         ) from None
 
 
 @contextmanager
 def held(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401  Ibis is untyped
-    """An Ibis table, as it is, in the engine that holds it."""
+    """An Ibis table, unchanged, in the engine that holds it."""
     if not isinstance(table, ibis.Table):
         raise SourceError(f"A {type(table).__name__} of Ibis is not a table.", "pass a table expression.")
     if isinstance(table.op(), ops.InMemoryTable):
@@ -127,7 +127,7 @@ def held(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Sourc
             yield found
         return
     if not table.op().find((ops.DatabaseTable, ops.SQLQueryResult, ops.UnboundTable)):
-        with engines.embedded() as backend:  # it holds all its rows itself, and checking would convert them
+        with engines.embedded() as backend:  # the expression itself holds all rows, and checking would convert them
             yield replace(engines.source(backend, table), check=backend.compile)
         return
     try:

@@ -1,8 +1,8 @@
-"""Text files in a declared dialect, as a stream of fields that are all text. ``reading.md`` has the argument.
+"""Text files in a declared dialect, as a stream of fields that are all text. ``reading.md`` has the proof.
 
-Records are cut by one automaton that stands in the same state wherever a record begins. So a record is read alike
-whatever comes before it, and every sequence of bytes is some sequence of records: nothing in a file can make reading
-fail, or change how another record is read.
+Records are cut by one automaton that is in the same state wherever a record begins. So how a record is read does not
+depend on what comes before it, and every sequence of bytes is some sequence of records: nothing in a file can make
+reading fail, or change how another record is read.
 """
 
 import codecs
@@ -34,7 +34,7 @@ BLOCK = 2**21
 WORKERS = 2
 """Threads that cut: DuckDB works beside them."""
 MEMBERS = 2**16
-"""Bytes of a compressed file that are read at once: what follows a member of it is copied."""
+"""Bytes of a compressed file that are read at once: the bytes after a gzip member are copied."""
 GZIP = b"\x1f\x8b"
 """How a compressed file begins."""
 LINE = re.compile(rb"[\r\n]")
@@ -49,7 +49,7 @@ class Header:
 
     Attributes:
         names: Their names, in their order.
-        size: How many bytes of the file, as UTF-8, say so.
+        size: How many bytes the header takes in the file, as UTF-8.
     """
 
     names: tuple[str, ...]
@@ -58,7 +58,7 @@ class Header:
     def place(self, column: str, path: Path, dialect: Dialect) -> int:
         """Which field of a record holds a column.
 
-        What else the file's first record says is not told: in a file without a header it is somebody's data.
+        The error does not quote the file's first record: in a file without a header, that is somebody's data.
 
         Raises:
             AxisError: If the header does not name the column once.
@@ -69,8 +69,8 @@ class Header:
             raise AxisError(f"{path} has several columns {column!r}.", "rename all but one of them.")
         raise AxisError(
             f"The first line of {path} does not name a column {column!r}.",
-            f"check its spelling, and that {dialect.delimiter!r} stands between fields (--delimiter changes that);"
-            " name the columns of a file without a header line: --header id,age.",
+            f"check its spelling, and that {dialect.delimiter!r} separates fields (--delimiter changes that);"
+            " if the file has no header line, name its columns: --header id,age.",
         )
 
 
@@ -78,14 +78,14 @@ def check(path: Path) -> None:
     """Refuse a file that is not compressed although its name says so.
 
     Raises:
-        SourceError: If it is not.
+        SourceError: If the name ends in ``.gz`` and the file is not a gzip file.
     """
     if path.name.lower().endswith(".gz") and next(_read(path, len(GZIP)), GZIP) != GZIP:
         raise SourceError(f"{path} is not a gzip file.", "take .gz off its name if it is plain text.")
 
 
 def header(path: Path, dialect: Dialect) -> Header:
-    """The columns of a file. It is read byte by byte, and not beyond its header.
+    """The columns of a file, which is read byte by byte and not beyond its header.
 
     Raises:
         SourceError: If its first record is too long for a header.
@@ -123,12 +123,13 @@ def header(path: Path, dialect: Dialect) -> Header:
 def _too_long(path: Path) -> SourceError:
     return SourceError(
         f"The first line of {path} is too long for a header.",
-        "check the delimiter, the quote and the encoding; name the columns of a file without one: --header id,age.",
+        "check the delimiter, the quote and the encoding; if the file has no header line, name its columns:"
+        " --header id,age.",
     )
 
 
 def batches(paths: Sequence[Path], dialect: Dialect, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """The wanted fields of all records, as text; what is not text in the file's encoding is missing."""
+    """The wanted fields of all records, as text; a field that is not text in the file's encoding is missing."""
     with ThreadPoolExecutor(WORKERS) as workers:
         waiting: deque[Future[Cut]] = deque()
         for path in paths:
@@ -145,7 +146,7 @@ def batches(paths: Sequence[Path], dialect: Dialect, columns: Sequence[str]) -> 
 
 
 def chunks(path: Path, dialect: Dialect, size: int) -> Iterator[bytes]:
-    """A file as UTF-8, without a mark at its beginning, from so many of its bytes at a time."""
+    """A file as UTF-8, without a byte order mark, read ``size`` bytes at a time."""
     found = _unzipped(path, size) if path.name.lower().endswith(".gz") else _read(path, size)
     if dialect.encoding != "utf-8":
         decoder = codecs.getincrementaldecoder(dialect.encoding)(errors="replace")
@@ -160,11 +161,11 @@ def chunks(path: Path, dialect: Dialect, size: int) -> Iterator[bytes]:
 
 
 def valid(values: pa.Array) -> pa.Array:
-    """What claims to be text, as text in UTF-8; a value that is not is missing, by itself."""
+    """Declared text as valid UTF-8; a value that is not UTF-8 is missing, and no other value is affected."""
     plain = values.cast(pa.large_binary())
-    plain.validate(full=True)  # a damaged file may say that values lie where there are none
+    plain.validate(full=True)  # offsets in a damaged file may point outside its values
     try:
-        return plain.cast(TEXT)  # all at once, where all are
+        return plain.cast(TEXT)  # all at once, if all values are valid
     except pa.ArrowInvalid:
         return pa.array([_decoded(value) for value in plain.to_pylist()], TEXT)
 
@@ -192,7 +193,7 @@ def _unzipped(path: Path, size: int) -> Iterator[bytes]:
                 unzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
             out = unzip.decompress(rest, BLOCK)
             yield out
-            while len(out) == BLOCK and not unzip.unconsumed_tail:  # there may be more without more of the file
+            while len(out) == BLOCK and not unzip.unconsumed_tail:  # more output may come without more input
                 out = unzip.decompress(b"", BLOCK)
                 yield out
             rest = unzip.unused_data.lstrip(b"\0") if unzip.eof else unzip.unconsumed_tail
@@ -209,7 +210,7 @@ def _after(size: int, found: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _gathered(found: Iterable[bytes]) -> Iterator[bytes]:
-    """Small pieces put together: a compressed file may consist of many members."""
+    """Small pieces joined into blocks: a compressed file may consist of many members."""
     held = bytearray()
     for chunk in found:
         held += chunk
@@ -227,8 +228,8 @@ class Cut:
     Attributes:
         batch: Their wanted fields.
         after: Where the last whole record ends.
-        understood: How far the bytes behind it are understood.
-        mode: Where the byte there stands.
+        understood: How far the bytes after that record were read.
+        mode: The automaton's mode there.
     """
 
     batch: pa.RecordBatch
@@ -240,7 +241,7 @@ class Cut:
 def _cuts(
     found: Iterable[bytes], dialect: Dialect, slot: IntArray, workers: ThreadPoolExecutor
 ) -> Iterator[Future[Cut]]:
-    """A file's records: cut by workers where their ends are seen at a glance, and else one stretch after the other."""
+    """A file's records: cut in parallel where their ends are easy to find, otherwise one stretch after the other."""
     held, mode, skip = bytearray(), kernels.records.START, False
     for chunk in chain(found, [b""]):
         data = held + chunk
@@ -254,7 +255,7 @@ def _cuts(
             mode, skip = (kernels.records.START, False) if after else (mode, skip)
             if (
                 skip or len(data) - after > MOST_RECORD_BYTES
-            ):  # the rest of this record will not be kept, nor is its beginning
+            ):  # this record is too long: neither its beginning nor its rest is kept
                 after, mode, skip = cut.understood, cut.mode, True
         held = data[after:]
 
@@ -266,7 +267,7 @@ def _done(cut: Cut) -> Future[Cut]:
 
 
 def _lines(data: bytearray, dialect: Dialect) -> int:
-    """Where the last record ends, if no byte can keep a line break from ending one; 0 if that takes a closer look."""
+    """Where the last record ends, if every line break ends a record; 0 if a quote or an escape may prevent that."""
     if any(mark is not None and mark.encode() in data for mark in (dialect.quote, dialect.escape)):
         return 0
     after = data.rfind(b"\n") + 1
@@ -295,7 +296,7 @@ def _values(rows: int, text: NDArray[np.uint8], ends: NDArray[np.int32], dialect
 
 
 def _ends(line: bytearray, dialect: Dialect, mode: int) -> tuple[bool, int]:
-    """Whether a record ends with a line, and where the next byte stands; empty lines are not records."""
+    """Whether a record ends with a line, and the automaton's mode after it; empty lines are not records."""
     last, skip, slot = True, False, np.full(len(line) + 1, -1, np.int64)
     nothing = np.empty((0, 0), np.uint8), np.empty((0, 0), np.int32)
     rows, after, _, state = kernels.records.split(
@@ -310,7 +311,7 @@ def _eights(data: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.uint
 
 
 def _bytes(dialect: Dialect) -> tuple[int, int, int]:
-    """The delimiter, the quote and the escape, as the kernel knows them."""
+    """The delimiter, the quote and the escape, as the kernel takes them."""
     found = (dialect.delimiter, dialect.quote, dialect.escape)
     delimiter, quote, escape = (kernels.records.NONE if mark is None else ord(mark) for mark in found)
     return delimiter, quote, escape

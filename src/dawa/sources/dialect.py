@@ -1,7 +1,7 @@
 """How a text file is written: declared by whoever reads it, never guessed from what it holds.
 
-A guess looks at many records to decide how one of them is read, so that one record more could move all the others.
-Everything here is public: it stands in the description of a release and in its statement.
+A guess looks at many records to decide how one of them is read, so one more record could move all the others.
+Everything here is public: it is part of the spec of a release and of its privacy statement.
 """
 
 import codecs
@@ -14,16 +14,16 @@ from dawa.errors import SourceError
 from dawa.limits import MOST_MISSING_WORDS
 
 MISSING = ("NA", "N/A", "NaN", "nan", "NULL", "null", "None", "NaT")
-"""What stands for a missing value by default, beside empty text. A category that an axis lists is never missing."""
+"""What means a missing value by default, besides empty text. A category that an axis lists is never missing."""
 HINTS = {
     "delimiter": "choose one character, such as a semicolon, or tab on the command line.",
     "quote": "choose one character, such as a double quote, or none on the command line and None in Python.",
     "escape": "choose one character, such as a backslash.",
 }
 ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-"""How names of text files end."""
+"""Endings of the names of text files."""
 TABS = (".tsv", ".tsv.gz")
-"""How names of files end whose fields are separated by tabs."""
+"""Endings of the names of text files with tabs between fields."""
 NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "spaces"}
 UNICODE = ("utf-8", "utf-16", "utf-16-le", "utf-16-be")
 
@@ -40,8 +40,8 @@ class Dialect:
         encoding: How characters are written as bytes.
         header: The columns' names, for a file without a header line; None takes them from its first record.
         decimal: The decimal mark of its numbers: a point or a comma.
-        date_format: How dates and times are written, such as ``"%d.%m.%Y"``; None stands for ISO 8601.
-        missing: Words that stand for a missing value, as empty text always does.
+        date_format: How dates and times are written, such as ``"%d.%m.%Y"``; None means ISO 8601.
+        missing: Words that mean a missing value, as empty text always does.
 
     >>> Dialect(delimiter=";", quote=None).describe()[0]
     'The file is read as text in utf-8, with semicolons between fields and nothing around them.'
@@ -74,7 +74,7 @@ class Dialect:
             raise SourceError(f"missing= lists more than {MOST_MISSING_WORDS} words.", "list fewer.")
         if self.header is not None and self.encoding == "utf-16":
             raise SourceError(
-                "Without a header line, the first record would say in which order the bytes of UTF-16 are.",
+                "Without a header line, the order of the bytes of UTF-16 would be read from the first record.",
                 "pass encoding='utf-16-le', or 'utf-16-be'.",
             )
         if self.header is not None and (not self.header or len(set(self.header)) < len(self.header)):
@@ -94,9 +94,9 @@ class Dialect:
         between = NAMES.get(self.delimiter, repr(self.delimiter))
         cut = f"The file is read as text in {self.encoding}, with {between} between fields and {around} around them."
         read = (
-            f"Numbers are read with the decimal mark {self.decimal!r}, dates {dates}; a value that cannot be read so is"
-            f" missing. Unless the axis lists it, so is empty text{words}. A record with more fields than there are"
-            " columns is left out."
+            f"Numbers are read with the decimal mark {self.decimal!r}, dates {dates}; a value that cannot be read this"
+            f" way is missing. Unless the axis lists it, so is empty text{words}. A record with more fields than there"
+            " are columns is left out."
         )
         return cut + escape, read
 
@@ -106,7 +106,7 @@ class Dialect:
 
 
 def of(path: str | PathLike[str], **given: Any) -> Dialect:  # noqa: ANN401  the dialect checks them
-    """How a file is written: as somebody says, and otherwise as its name does.
+    """The dialect of a file: as declared, and otherwise as the file's name implies.
 
     >>> of("people.csv").delimiter, of("people.csv", delimiter=";").delimiter
     (',', ';')
@@ -124,7 +124,7 @@ def _is_mark(mark: object) -> bool:
 
 
 def _encoding(name: object) -> str:
-    """An encoding that damaged text cannot put out of step: Unicode's own, and those of one byte a character."""
+    """An encoding in which damage stays within one character: Unicode's own, and those of one byte per character."""
     try:
         found = codecs.lookup(name).name if isinstance(name, str) else ""
     except LookupError:
@@ -133,19 +133,19 @@ def _encoding(name: object) -> str:
     if plain in UNICODE or _is_bytewise(plain):
         return plain
     raise SourceError(
-        f"encoding={name!r} is not Unicode, nor an encoding with one byte for each character.",
+        f"encoding={name!r} is neither Unicode nor an encoding with one byte for each character.",
         "pass 'utf-8', 'utf-16', 'latin-1' or 'cp1252', for example, or convert the file to UTF-8.",
     )
 
 
 @cache
 def _is_bytewise(encoding: str) -> bool:
-    """Whether every byte is a character, the same after whatever bytes: also after those that shift other encodings."""
+    """Whether every byte is a character of its own, whatever bytes precede it, such as those that shift encodings."""
     shifted = b"".join(bytes([27, first, second]) for first in range(256) for second in range(256))
     try:
         alone = [bytes([byte]).decode(encoding, "replace") for byte in range(256)]
         return shifted.decode(encoding, "replace") == "".join(alone[byte] for byte in shifted)
-    except Exception:  # noqa: BLE001  codecs raise what they like
+    except Exception:  # noqa: BLE001  codecs raise errors of any kind
         return False
 
 

@@ -1,4 +1,4 @@
-"""Engines: how one is asked, and the embedded DuckDB for tables that no other engine holds."""
+"""Engines: how to query one, and the embedded DuckDB for tables that no other engine holds."""
 
 import shutil
 import tempfile
@@ -14,11 +14,11 @@ import ibis
 from dawa.sources.tables import Column, Source
 
 MEMORY = "1GB"
-"""What the embedded DuckDB may hold in memory, so that a table of any size is counted within two of these."""
+"""How much the embedded DuckDB may hold in memory; a table of any size is counted within twice as much."""
 
 
 def source(backend: Any, table: Any, names: tuple[str, ...] | None = None) -> Source:  # noqa: ANN401
-    """A table in an engine, with what Ibis does not tell of it."""
+    """A table in an engine, with what Ibis does not say about it."""
     if backend.name == "pyspark":
         from pyspark.sql.types import TimestampType  # noqa: PLC0415  loaded with the session
 
@@ -40,9 +40,9 @@ def source(backend: Any, table: Any, names: tuple[str, ...] | None = None) -> So
         return backend.to_pyarrow(expression)
 
     def check(expression: Any) -> None:  # noqa: ANN401
-        if backend.name == "pyspark":  # it analyses a statement when it is made, and runs it when rows are fetched
+        if backend.name == "pyspark":  # Spark analyses a statement when it is made, and runs it when rows are fetched
             backend.raw_sql(backend.compile(expression))
-        elif backend.name == "postgres":  # rights are checked, too
+        elif backend.name == "postgres":  # EXPLAIN checks rights too
             with backend.con.cursor() as cursor:
                 cursor.execute(f"explain {backend.compile(expression)}")
         else:
@@ -53,13 +53,13 @@ def source(backend: Any, table: Any, names: tuple[str, ...] | None = None) -> So
 
 @contextmanager
 def embedded() -> Iterator[Any]:
-    """A DuckDB of its own; what does not fit in memory goes to a private folder that is deleted afterwards."""
+    """A separate DuckDB; what does not fit in memory goes to a private folder that is deleted afterwards."""
     folder = tempfile.mkdtemp(prefix="dawa-")
     try:
         backend = ibis.duckdb.connect(temp_directory=folder, memory_limit=MEMORY)
         try:
             backend.con.execute("set enable_progress_bar = false").fetchall()  # it would print among the results
-            backend.con.execute("set TimeZone = 'UTC'").fetchall()  # the same everywhere, whatever the machine's
+            backend.con.execute("set TimeZone = 'UTC'").fetchall()  # the same on every machine
             yield backend
         finally:
             backend.disconnect()
@@ -68,9 +68,9 @@ def embedded() -> Iterator[Any]:
 
 
 def interruptible(work: Callable[[], Any], stop: Callable[[], None]) -> Any:  # noqa: ANN401  whatever it gives
-    """Let an engine work in a thread of its own, so that Ctrl-C reaches this one and stops it.
+    """Let an engine work in another thread, so that Ctrl-C reaches this thread, which stops the engine.
 
-    Inside an engine's own call, an interruption may look like any other of its errors, or get lost.
+    Inside an engine's own call, an interruption may look like any other error of the engine, or get lost.
     """
     with ThreadPoolExecutor(1) as thread:
         future = thread.submit(work)
@@ -84,6 +84,6 @@ def interruptible(work: Callable[[], Any], stop: Callable[[], None]) -> Any:  # 
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Without the warnings that libraries have for each other."""
+    """Hide the deprecation warnings that libraries have for each other."""
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         yield

@@ -1,4 +1,4 @@
-"""Files: text, Parquet and Arrow. What was named is read, and only that: a folder's name never says what is in it."""
+"""Files: text, Parquet and Arrow. Only what was named is read: a folder's name never says what is in it."""
 
 import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,12 +27,12 @@ MAGIC = b"PAR1"
 
 @dataclass(frozen=True)
 class Parquet:
-    """Parquet files that DuckDB reads by itself.
+    """Parquet files that DuckDB reads itself.
 
     Attributes:
         paths: The files.
         names: All columns' names.
-        columns: Those that are wanted.
+        columns: The names of the wanted columns.
     """
 
     paths: Sequence[Path]
@@ -60,8 +60,8 @@ def source(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: 
         reason = f": {error.strerror}" if isinstance(error, OSError) and error.strerror else ""
         raise SourceError(
             f"{path} could not be read as {form} ({type(error).__name__}{reason}).",
-            "check that the file is complete, that you may read it, that its name ends as its format asks, and the"
-            " encoding of text.",
+            "check that the file is complete, that you may read it, that the ending of its name fits its format, and"
+            " the encoding of text.",
         ) from None
     if isinstance(reading, Stream):
         with streams.source(reading, axes) as source:
@@ -72,7 +72,7 @@ def source(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: 
 
 
 def _path(name: str | PathLike[str]) -> Path:
-    """A path as it is written; a ``~`` in front of it stands for a home folder, unless there is such a file."""
+    """A path as it is written; a ``~`` in front means the home folder, unless a file has that name."""
     path = Path(fspath(name))
     try:
         return path.expanduser() if str(path).startswith("~") and not path.exists() else path
@@ -81,7 +81,7 @@ def _path(name: str | PathLike[str]) -> Path:
 
 
 def _found(path: Path, *, text: bool) -> list[Path]:
-    """The files that a name stands for. One that exists as written is not a pattern; hidden files are left out."""
+    """The files that a path names; a path that exists is not a pattern, and hidden files are left out."""
     if path.is_dir() and text:
         raise SourceError(f"{path} is a folder.", "name its files, with a pattern such as folder/*.csv.")
     if path.is_dir():
@@ -101,12 +101,12 @@ def _found(path: Path, *, text: bool) -> list[Path]:
     if found:
         return found
     raise SourceError(
-        f"There is no file {path}.", "check the path; a relative one begins where the program was started."
+        f"There is no file {path}.", "check the path; a relative path starts where the program was started."
     )
 
 
 def _hidden(parts: Iterable[str]) -> bool:
-    """Whether a name that nobody wrote out, of a file or of a folder on the way, marks it as none of the data."""
+    """Whether a file or its folder is hidden, judged only by names that the user did not write out."""
     return any(part.startswith((".", "_")) for part in parts)
 
 
@@ -118,9 +118,9 @@ def _form(path: Path) -> str:
             return form
     known = ", ".join(ending for endings in ENDINGS.values() for ending in endings)
     raise SourceError(
-        f"{path} has no ending that names its format.",
-        f"it should be one of {known}; text of any name is read if you say how it is written: --delimiter ',' on the"
-        " command line, sources.csv(path) in Python.",
+        f"The ending of {path} does not name a format.",
+        f"it should be one of {known}; text files of any name are read if you say how they are written: --delimiter ','"
+        " on the command line, sources.csv(path) in Python.",
     )
 
 
@@ -128,7 +128,7 @@ def _form(path: Path) -> str:
 
 
 def _text(paths: list[Path], written: Dialect, columns: list[str]) -> Stream:
-    """Text files, whose columns are all text. Their headers are read, and nothing else."""
+    """Text files, whose columns are all text; only their headers are read here."""
     for path in paths:
         delimited.check(path)
         there = delimited.header(path, written)
@@ -147,10 +147,10 @@ def _text(paths: list[Path], written: Dialect, columns: list[str]) -> Stream:
 
 
 def _typed(paths: list[Path], form: str, columns: list[str]) -> Stream | Parquet:
-    """Files with a schema, which is all of them that is read."""
+    """Files with a schema; only the schema is read here."""
     schemas = [_schema(path, form) for path in paths]
     names = tuple(schemas[0].names)
-    there = [column for column in columns if column in names]  # what is missing is said where it is asked for
+    there = [column for column in columns if column in names]  # columns.named raises for a missing one
     types = {column: [_type(*both, column) for both in zip(schemas, paths, strict=True)] for column in there}
     kinds = {column: _agreed(declared, column) for column, declared in types.items()}
     if form == "Parquet" and all(
@@ -169,12 +169,12 @@ def _schema(path: Path, form: str) -> pa.Schema:
 
 
 def _parquet(path: Path) -> Any:  # noqa: ANN401  Arrow is untyped
-    """A Parquet file; old times of 96 bits count microseconds, because nanoseconds do not reach beyond 2262."""
+    """A Parquet file; old times of 96 bits are read as microseconds, because nanoseconds end in 2262."""
     return pa.parquet.ParquetFile(path, metadata=_metadata(path), coerce_int96_timestamp_unit="us")
 
 
 def _metadata(path: Path) -> Any:  # noqa: ANN401  Arrow is untyped
-    """What a Parquet file says of itself, without what Arrow noted beside it: Arrow would check text by those notes."""
+    """A Parquet file's own metadata, without the schema that Arrow stored beside it: Arrow would check text by it."""
     with path.open("rb") as file:
         file.seek(0, 2)
         size = file.tell()
@@ -182,7 +182,7 @@ def _metadata(path: Path) -> Any:  # noqa: ANN401  Arrow is untyped
         end = file.read(8)
         length = int.from_bytes(end[:4], "little")
         if len(end) < 8 or end[4:] != MAGIC or length + 8 > size:
-            return pa.parquet.read_metadata(path)  # which says what is wrong with it
+            return pa.parquet.read_metadata(path)  # this raises an error that says what is wrong
         file.seek(size - 8 - length)
         footer = file.read(length).replace(b"ARROW:schema", b"other:schema")
     return pa.parquet.read_metadata(pa.BufferReader(MAGIC + footer + end))
@@ -194,17 +194,17 @@ def _type(schema: pa.Schema, path: Path, column: str) -> pa.DataType:
         return schema.field(places[0]).type
     if places:
         raise AxisError(f"{path} has several columns {column!r}.", "rename all but one of them.")
-    raise AxisError(f"{path} has no column {column!r}, as other files have.", "pass files with the same columns.")
+    raise AxisError(f"{path} has no column {column!r}, but other files do.", "pass files with the same columns.")
 
 
 def _agreed(types: list[pa.DataType], column: str) -> Kind:
-    """What a column is declared to be, by all files alike."""
+    """The type of a column, on which all files must agree."""
     kinds = {streams.declared(kind) for kind in types if not pa.types.is_null(kind)}
     if len(kinds) > 1 and all(isinstance(kind, pa.DataType) and _signed(kind) for kind in kinds):
         return pa.int64()
     if len(kinds) > 1:
         raise SourceError(
-            f"The files declare the column {column!r} to be of different types.", "write them again with one type."
+            f"The files declare different types for the column {column!r}.", "write them again with one type."
         )
     return kinds.pop() if kinds else pa.null()
 
@@ -214,9 +214,9 @@ def _signed(kind: pa.DataType) -> bool:
 
 
 def _plain(schema: pa.Schema, columns: list[str]) -> bool:
-    """Whether DuckDB reads all wanted columns without a way to fail.
+    """Whether DuckDB can read all wanted columns and never fail on a value.
 
-    It checks text, and converts other times to microseconds; of two names that differ in case only it makes others.
+    DuckDB checks text, and converts other times to microseconds; it renames columns whose names differ only in case.
     """
     folded = [name.casefold() for name in schema.names]
     kinds = [schema.field(column).type for column in columns]
@@ -233,13 +233,13 @@ def _plain(schema: pa.Schema, columns: list[str]) -> bool:
 
 
 def _old(path: Path) -> bool:
-    """Whether a file has times of 96 bits, which engines read in ways of their own."""
+    """Whether a file has times of 96 bits, which each engine reads in its own way."""
     schema = _metadata(path).schema
     return any(schema.column(place).physical_type == "INT96" for place in range(len(schema)))
 
 
 def _native(backend: Any, files: Parquet) -> Source:  # noqa: ANN401  Ibis'
-    """Parquet files as a view of DuckDB's own; with several files, columns go by their names."""
+    """Parquet files as a DuckDB view; in several files, columns are matched by name."""
     paths = [glob.escape(str(path)) for path in files.paths]
     several = len(paths) > 1
     relation = backend.con.read_parquet(paths, hive_partitioning=False, union_by_name=several)

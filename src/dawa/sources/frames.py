@@ -1,7 +1,7 @@
 """Tables in memory: frames of pandas, Polars and Arrow, and dicts of arrays or lists.
 
-A column with a declared type has that type, whatever it holds. One without, a list or a column of objects, becomes text
-value by value (``values.py``), and the axis says what the text is read as.
+A column with a declared type has that type, whatever it holds. A column without one (a list, or a column of objects)
+becomes text value by value (``values.py``), and the axis says how to read the text.
 """
 
 import sys
@@ -34,9 +34,9 @@ class Values:
     """One column that is not read yet.
 
     Attributes:
-        kind: What it is declared to be.
+        kind: Its declared type.
         size: How many values it has.
-        part: Some of them, as they are handed over.
+        part: Gives some of its values, as they are handed over.
     """
 
     kind: Kind
@@ -77,8 +77,8 @@ def _stream(table: Any, columns: Sequence[str], unit: str | None) -> Stream:  # 
             found[name] = _values(_of(table, keys[0]), owner=name == unit and name not in columns)
     if unit is not None and unit in columns and isinstance(found.get(unit, NOBODY).kind, Text):
         raise SourceError(
-            f"The column {unit!r} is an axis and names units, and has no declared type.",
-            "give it one: an array of numpy's, or a column of a frame, with a type.",
+            f"The column {unit!r} is both an axis and the unit, and has no declared type.",
+            "pass it as a numpy array with a type, or as a column with a type in a frame.",
         )
     if len({column.size for column in found.values()}) > 1:
         raise SourceError("The columns do not all have one value for each record.", EVEN)
@@ -103,7 +103,7 @@ def _of(table: Any, key: Any) -> Any:  # noqa: ANN401
 
 
 def _polars(table: Any, columns: Sequence[str], unit: str | None) -> Stream:  # noqa: ANN401
-    """A Polars frame. One that is lazy runs when its rows are fetched, and not before."""
+    """A Polars frame; a lazy one runs when its rows are fetched, and not before."""
     schema = table.collect_schema()
     asked = [name for name in dict.fromkeys([*columns, unit]) if name is not None and name in schema]
     empty = table.lazy().select(asked).collect_schema().to_frame().to_arrow()
@@ -123,11 +123,11 @@ def _batches(columns: list[Values]) -> Iterator[pa.RecordBatch]:
 
 
 def _values(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
-    """A column of any library's.
+    """A column of any library.
 
     Args:
         column: The column.
-        owner: Whether it names units, so that every value must stay apart from all others.
+        owner: Whether it names units, so that different values must stay different.
     """
     library = type(column).__module__.partition(".")[0]
     if isinstance(column, (pa.Array, pa.ChunkedArray)):
@@ -150,7 +150,7 @@ def _values(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
 
 
 def _some(column: Sequence[Any], first: int, last: int) -> Sequence[Any]:
-    """Some of its values; not everything that calls itself a sequence can be sliced."""
+    """Some of a column's values; not every sequence can be sliced."""
     if isinstance(column, (list, tuple, range)):
         return column[first:last]
     return [column[place] for place in range(first, min(last, len(column)))]
@@ -168,7 +168,7 @@ def _loose(size: int, part: Callable[[int, int], Sequence[Any]], *, owner: bool)
 
 
 def _pandas(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
-    """A pandas series, index or array; a categorical one is what its categories are declared to be."""
+    """A pandas series, index or array; a categorical one has the declared type of its categories."""
     if getattr(column, "ndim", 1) != 1:
         raise SourceError("A column is not a list of values.", EVEN)
     series = column if hasattr(column, "iloc") else sys.modules["pandas"].Series(column)
@@ -181,7 +181,8 @@ def _pandas(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
         declared = streams.declared(pa.Array.from_pandas(series.iloc[:0]).type)
     except Exception:  # noqa: BLE001  Arrow's own, about a type that it does not know
         raise SourceError(
-            f"A column is of pandas' type {kind}, which cannot be counted.", "convert it first: column.astype('int64')."
+            f"A column has the pandas type {kind}, which cannot be counted.",
+            "convert it first: column.astype('int64').",
         ) from None
     return Values(
         declared,
@@ -191,10 +192,10 @@ def _pandas(column: Any, *, owner: bool) -> Values:  # noqa: ANN401
 
 
 def _written(series: Any) -> pa.Array:  # noqa: ANN401
-    """Text of pandas' all at once or, where that fails, value by value."""
+    """Text from pandas, all at once or, if that fails, value by value."""
     try:
         return streams.plain(pa.Array.from_pandas(series), values.TEXT)
-    except Exception:  # noqa: BLE001  a value that cannot be written as UTF-8, for one
+    except Exception:  # noqa: BLE001  for example a value that cannot be written as UTF-8
         return values.texts(series.tolist())
 
 
@@ -228,7 +229,7 @@ def _numpy_times(array: Any, mask: Any) -> Values:  # noqa: ANN401
     width = WIDTHS.get(unit, 0) * number
     if width != 1 and (width == 0 or width % 1000 or width > LONGEST):
         raise SourceError(
-            f"A column counts times in numpy's unit {number}{unit}.", "convert it: values.astype('datetime64[us]')."
+            f"A column holds times in numpy's unit {number}{unit}.", "convert it: values.astype('datetime64[us]')."
         )
 
     def part(first: int, last: int) -> pa.Array:

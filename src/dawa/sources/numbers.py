@@ -1,8 +1,8 @@
 """Columns of numbers, on axes with a step and on axes with edges.
 
 Integers and decimals are compared exactly. A float counts as the number that people would write for it: 0.3 is three
-tenths. That is, borders are compared as floats of the column's own type. Text is read as floats, or as decimals where
-the axis goes beyond what floats tell apart: the axis decides, and not what the column holds.
+tenths. So borders are compared as floats of the column's own type. Text is read as floats, or as decimals where floats
+are too coarse for the axis: the axis decides this, not the values in the column.
 """
 
 import math
@@ -37,7 +37,7 @@ from dawa.sources.tables import Column
 
 @ibis.udf.scalar.builtin(name="floor")  # type: ignore[untyped-decorator]
 def rounded_down(value) -> dt.Decimal(38, 0):  # type: ignore[no-untyped-def, valid-type]  # noqa: ANN001  of any precision
-    """The engine's own. Ibis' would put the result back into a type that may be too small for it."""
+    """The engine's own: Ibis' floor would put the result back into a type that may be too small for it."""
 
 
 def placed(column: Column, axis: NumberAxis | EdgeAxis, engine: str) -> Placed:
@@ -62,9 +62,9 @@ def placed(column: Column, axis: NumberAxis | EdgeAxis, engine: str) -> Placed:
 
 
 def read(text: Expression, axis: NumberAxis | EdgeAxis, dialect: Dialect) -> tuple[Expression, ...]:
-    """Text as numbers: as floats and, where these do not tell the cells apart, as decimals too.
+    """Text as numbers: as floats and, where floats do not tell the cells apart, as decimals too.
 
-    What is not a number is missing, by itself.
+    A value that is not a number is missing, and no other value is affected.
     """
     plain = pointed(text, dialect)
     number = plain.try_cast("float64")
@@ -81,12 +81,12 @@ def _room(axis: NumberAxis | EdgeAxis) -> int:
 
 
 def _fine(axis: NumberAxis | EdgeAxis) -> "Scale":
-    """The decimals with the most digits behind the point that reach beyond an axis, and can be multiplied."""
+    """The decimals with the most digits after the point that reach beyond an axis, and can be multiplied."""
     factor = len(str(axis.whole_numbers[2])) if isinstance(axis, NumberAxis) else 0
     digits = MOST_DIGITS - 1 - _room(axis) - 2 * factor
     if digits < 0:
         raise AxisError(
-            f"The axis {axis.column!r} goes beyond what numbers in text are read as, which is {MOST_DIGITS} digits.",
+            f"The axis {axis.column!r} needs more than the {MOST_DIGITS} digits with which numbers in text are read.",
             "narrow its bounds, or make the step a rounder number.",
         )
     return Scale.decimal(MOST_DIGITS, digits)
@@ -98,7 +98,7 @@ def _text(axis: NumberAxis | EdgeAxis, number: Expression, exact: Expression | N
     inner = _scaled(exact, axis, _fine(axis))
     if axis.outside == "drop":
         return inner
-    beyond = nearest(f"1e{_room(axis) + 1}", "float64")  # where there are no such decimals any more
+    beyond = nearest(f"1e{_room(axis) + 1}", "float64")  # the decimals end before this
     far = ~number.isnan() & ((number >= beyond) | (number <= -beyond))
     end = ibis.ifelse(number > 0, whole(axis.size - 1), whole(0))
     present = exact.notnull() | (number.notnull() & far)
@@ -114,7 +114,7 @@ class Scale:
 
     Attributes:
         kind: The type.
-        digits: How many it has after the point.
+        digits: How many digits it has after the point.
         least: The lowest value, in units.
         most: The highest.
     """
@@ -126,7 +126,7 @@ class Scale:
 
     @classmethod
     def decimal(cls, precision: int, digits: int) -> "Scale":
-        """Decimals with so many digits, so many of them after the point."""
+        """Decimals with ``precision`` digits, ``digits`` of them after the point."""
         most = 10**precision - 1
         return cls(dt.Decimal(precision, digits), digits, -most, most)
 
@@ -185,7 +185,7 @@ def _held(column: Expression, scale: Scale, least: int, most: int) -> Expression
 def _steps(value: Expression, axis: NumberAxis, scale: Scale, least: int, most: int) -> Expression:
     """The cell of a value from ``least`` to ``most``: how many whole steps it lies above the start.
 
-    With start and step in units of which both are whole, only the whole units in a value matter.
+    In units in which both start and step are whole numbers, only the whole units in a value matter.
     """
     start, width, unit = axis.whole_numbers
     low, high = (math.floor(Fraction(end * unit, scale.unit)) for end in (least, most))
@@ -211,7 +211,7 @@ def _steps(value: Expression, axis: NumberAxis, scale: Scale, least: int, most: 
 
 
 def _floored(value: Expression, scale: Scale, unit: int, most: int) -> Expression:
-    """The whole units in a decimal that is at most so large, rounded down."""
+    """The whole units in a decimal, rounded down; ``most`` bounds its size."""
     if unit == 1:
         return rounded_down(value).cast("int64")
     room = len(str(unit))
@@ -226,12 +226,12 @@ def _floored(value: Expression, scale: Scale, unit: int, most: int) -> Expressio
 
 
 def _unlimited(column: Expression, axis: NumberAxis | EdgeAxis) -> Placed:
-    """Decimals of any length, as PostgreSQL has them; these also know NaN and infinities."""
+    """Decimals of any length, as PostgreSQL has them, with NaN and infinities."""
     number = dt.Decimal(None, None)
     present = column.notnull() & (column != ibis.literal("NaN").cast(number))
     cuts = axis.cuts if isinstance(axis, EdgeAxis) else (axis.start, axis.stop, axis.step)
     unit = math.lcm(*(cut.denominator for cut in cuts))
-    ends = (math.floor(axis.start) - 1, math.ceil(axis.stop) + 1)  # near enough, lest the product overflow
+    ends = (math.floor(axis.start) - 1, math.ceil(axis.stop) + 1)  # so near that the product cannot overflow
     near = between(column.cast(number), *(ibis.literal(str(end)).cast(number) for end in ends))
     units = near * ibis.literal(str(unit)).cast(number) if unit > 1 else near
 
@@ -283,9 +283,9 @@ def _floats(column: Expression, axis: NumberAxis | EdgeAxis, kind: np.dtype[np.f
 def _rounded(value: Expression, axis: NumberAxis, kind: np.dtype[np.floating]) -> Expression:
     """The cell of a float inside the axis.
 
-    Where every border is a float, rounding down finds it. Elsewhere the nearest border is found by division, and the
-    cell begins there or ends there. That is right, because floats lie at most a third of a step apart: rounding moves
-    borders and start by a third together, and the quotient by another eighth, which is less than half a cell.
+    Where every border is a float, rounding down finds the cell. Elsewhere division finds the nearest border, and the
+    cell begins or ends there. This is right, because floats lie at most a third of a step apart: rounding moves borders
+    and start by a third together, and the quotient by another eighth, which is less than half a cell.
     """
     start, width, unit = axis.whole_numbers
     most = max(abs(start), abs(start + axis.size * width))

@@ -1,7 +1,7 @@
-"""Where a record falls: expressions that an engine evaluates for every row, exactly, and alike on every engine.
+"""Where a record falls: expressions that every engine evaluates for each row, exactly, with the same result.
 
-Whole numbers stay whole. Ibis divides integers through floats, which is exact below 2^53; above that, one step of
-correction makes it so. A literal float is written as text and read by the engine, so that it is the nearest float.
+Whole numbers stay whole. Ibis divides integers through floats, which is exact below 2^53; above that, one correction
+step makes it exact. A literal float is written as text and read by the engine, so that it is the nearest float.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,12 +38,12 @@ def whole(value: int) -> Expression:
 
 
 def plus(value: Expression, number: int) -> Expression:
-    """A sum, unless it changes nothing."""
+    """A sum, or the value itself if the number is 0."""
     return value + whole(number) if number else value
 
 
 def nearest(value: object, kind: str) -> Expression:
-    """A literal float: the one of its kind that is nearest to what is written."""
+    """A literal float: the float of this kind that is nearest to the written number."""
     return ibis.literal(str(value)).cast(kind)
 
 
@@ -55,7 +55,7 @@ def one_if(condition: Expression) -> Expression:
 def between(value: Expression, least: Expression | None, most: Expression | None) -> Expression:
     """The value, moved to the nearer end if it lies outside; None means no end.
 
-    A case is cheaper than the functions LEAST and GREATEST, except for floats.
+    A CASE expression is cheaper than the functions LEAST and GREATEST, except for floats.
     """
     if least is None:
         return value if most is None else ibis.ifelse(value > most, most, value)
@@ -72,13 +72,13 @@ def quotient(numerator: Expression, denominator: int, most: int) -> Expression:
     found = (numerator // whole(denominator)).cast("int64")
     if most < 2**53:
         return found
-    found = ibis.least(found, whole(most // denominator))  # lest the product overflow
+    found = ibis.least(found, whole(most // denominator))  # so that the product cannot overflow
     rest = numerator - found * whole(denominator)
     return found + one_if(rest >= whole(denominator)) - one_if(rest < whole(0))
 
 
 def pointed(text: Expression, dialect: Dialect) -> Expression:
-    """A number in text with a decimal point, whatever the mark is; text with another mark is missing."""
+    """Text with the dialect's decimal mark replaced by a point; text with another mark is missing."""
     if dialect.decimal == ".":
         return text
     return ibis.ifelse(text.contains("."), ibis.null("string"), text.replace(dialect.decimal, "."))

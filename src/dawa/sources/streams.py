@@ -1,6 +1,6 @@
-"""Rows that come by as Arrow batches, counted by an embedded DuckDB: text files, Arrow files, frames, lists.
+"""Rows that arrive as Arrow batches, counted by an embedded DuckDB: text files, Arrow files, frames, lists.
 
-What DuckDB is handed is plain: whole numbers, floats, decimals, truth values and text. Times are the whole numbers
+DuckDB is handed plain types only: whole numbers, floats, decimals, truth values and text. Times are the whole numbers
 that Arrow stores for them, so that no conversion can overflow.
 """
 
@@ -28,12 +28,12 @@ NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 DAY = 86_400 * 10**9
 ROWS, READ = "dawa_rows", "dawa_read"
 EXAMPLE = "2000-01-01"
-"""What a query is tried on as text before anything is read."""
+"""The text on which a query is tried before anything is read."""
 
 
 @dataclass(frozen=True)
 class Text:
-    """Text of no declared type: the axis says what it is read as.
+    """Text of no declared type: the axis says how to read it.
 
     Attributes:
         dialect: How numbers, dates and missing values are written.
@@ -56,15 +56,15 @@ class Ticks:
 
 
 Kind = Any
-"""What a column is declared to be: a type of Arrow's, ``Text`` or ``Ticks``; Arrow is untyped."""
+"""A column's declared type: a type of Arrow's, ``Text`` or ``Ticks``; Arrow is untyped."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A table whose rows come by once, in batches.
+    """A table whose rows arrive once, in batches.
 
     Attributes:
-        kinds: The wanted columns, and what each is declared to be.
+        kinds: The wanted columns, and the declared type of each.
         names: All columns' names; None if they are not known to be public.
         batches: Starts reading. The columns of a batch are in the order of ``kinds``.
         handling: How the rows are read, in sentences.
@@ -93,7 +93,7 @@ def in_memory(table: Any, columns: Sequence[str | None]) -> Stream:  # noqa: ANN
 
 
 def declared(kind: pa.DataType) -> Kind:
-    """What a column of a type is handed over as."""
+    """How a column of a type is handed over."""
     if pa.types.is_dictionary(kind):
         return declared(kind.value_type)
     if pa.types.is_timestamp(kind):
@@ -108,7 +108,7 @@ def declared(kind: pa.DataType) -> Kind:
 
 
 def plain(values: pa.Array | pa.ChunkedArray, kind: Kind) -> pa.Array:
-    """A column as it is handed over. This looks at its type and not at its values, or at each value by itself."""
+    """A column as it is handed over, converted by its type alone or value by value."""
     chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
     found = [_plain(chunk, kind) for chunk in chunks]
     return pa.concat_arrays(found) if found else pa.array([], _storage(kind))
@@ -125,15 +125,15 @@ def _plain(array: pa.Array, kind: Kind) -> pa.Array:
 
 
 def _storage(kind: Kind) -> pa.DataType:
-    """How DuckDB is handed a column of a kind."""
+    """The type in which DuckDB is handed a column of a kind."""
     return TEXT if isinstance(kind, Text) else pa.int64() if isinstance(kind, Ticks) else kind
 
 
 @contextmanager
 def source(stream: Stream, axes: tuple[Axis, ...]) -> Iterator[Source]:
-    """A stream in an embedded DuckDB. Nothing of it is read until counts are fetched.
+    """A stream in an embedded DuckDB. None of its rows is read until counts are fetched.
 
-    Text of no declared type is read as what its axis asks for in a view, once for every value.
+    A view reads text of no declared type as its axis asks, once for every value.
     """
     schema = pa.schema([(f"c{place}", _storage(kind)) for place, kind in enumerate(stream.kinds.values())])
     try:
@@ -168,7 +168,7 @@ def source(stream: Stream, axes: tuple[Axis, ...]) -> Iterator[Source]:
 
 
 def _read(rows: Any, kinds: Mapping[str, Kind], axes: Mapping[str, Axis]) -> Any:  # noqa: ANN401  Ibis'
-    """All columns, and beside text of no declared type what its axis reads it as."""
+    """All columns; text of no declared type also as its axis reads it."""
     found = {name: rows[name] for name in rows.columns}
     for place, (name, kind) in enumerate(kinds.items()):
         if isinstance(kind, Text) and name in axes:
@@ -178,13 +178,13 @@ def _read(rows: Any, kinds: Mapping[str, Kind], axes: Mapping[str, Axis]) -> Any
 
 
 class _Once:
-    """Batches behind Arrow's own interface: DuckDB takes them as they come and pushes nothing of the query down."""
+    """Batches behind Arrow's own interface: DuckDB takes them as they come, and pushes no part of the query down."""
 
     def __init__(self, schema: pa.Schema, batches: Callable[[], Iterator[pa.RecordBatch]]) -> None:
         self.schema, self._batches, self._stopped = schema, batches, False
 
     def stop(self) -> None:
-        """Let the next batch be the last; what comes of it is thrown away."""
+        """Let the next batch be the last; the result is thrown away."""
         self._stopped = True
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -195,7 +195,7 @@ class _Once:
 
 
 def _example(schema: pa.Schema) -> pa.Table:
-    """One row that is nobody's, so that what cannot run is refused before anything is paid."""
+    """One made-up row: a query that cannot run is refused on it, before anything is paid."""
     values: Sequence[Any] = [EXAMPLE if kind == TEXT else None for kind in schema.types]
     arrays = [pa.array([value], kind) for value, kind in zip(values, schema.types, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)

@@ -1,4 +1,4 @@
-"""What people hand over as a table, and what it becomes: a source, which is a table that is open in its engine."""
+"""What users pass as a table, and what it becomes: a source, which is a table that is open in its engine."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -19,15 +19,15 @@ HINT = (
 
 @dataclass(frozen=True)
 class Column:
-    """A column, by what is declared of it.
+    """A column, by what is declared about it.
 
     Attributes:
-        value: The column, as Ibis knows it.
+        value: The column, as an Ibis expression.
         kind: Its declared type.
         aware: Whether it holds times with a time zone.
-        width: For times that are stored as whole numbers, how many nanoseconds each of these counts.
-        read: For text of no declared type, what its axis reads it as, one expression or several.
-        text: For such text, how values are written in it.
+        width: For times that are stored as whole numbers, how many nanoseconds 1 stands for.
+        read: For text of no declared type, the values that its axis reads from it: one expression or several.
+        text: For text of no declared type, how values are written in it.
     """
 
     value: Any
@@ -43,7 +43,7 @@ class Source:
     """A table in its engine, of which nothing but names and types was read.
 
     Attributes:
-        table: The rows, as Ibis knows them.
+        table: The rows, as an Ibis table.
         engine: The engine's name.
         column: Finds a column by name; None if there is no such column.
         names: The columns' names, for errors; None if they are not known to be public.
@@ -65,7 +65,7 @@ class Source:
 
 @dataclass(frozen=True)
 class TextFile:
-    """A text file whose dialect is declared; ``csv`` gives one.
+    """A text file whose dialect is declared; ``csv`` makes one.
 
     Attributes:
         path: The file, or a pattern such as ``data/*.csv``.
@@ -78,12 +78,12 @@ class TextFile:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that lives in a database or in Spark, by name.
+    """A table in a database or in Spark, by name.
 
     Attributes:
         place: The database's address, or a Spark session.
         name: The table's name.
-        schema: The schema that it lives in; None stands for the usual one.
+        schema: The schema that holds the table; None means the default one.
     """
 
     place: Any = field(repr=False)  # it may hold a password
@@ -109,8 +109,8 @@ def table(place: Any, name: str | None = None, schema: str | None = None) -> Tab
 
     Args:
         place: The server's address, ``postgresql://user:password@server/database``, or a Spark session.
-        name: The table's name, as it is: no quotes needed. None takes it from the address, after ``#``.
-        schema: The schema that it lives in; None stands for the usual one.
+        name: The table's name, without quotes. None takes it from the address, after ``#``.
+        schema: The schema that holds the table; None means the default one.
 
     >>> table("postgresql://reader@server/hr", "people")
     Table(name='people', schema=None)
@@ -118,17 +118,17 @@ def table(place: Any, name: str | None = None, schema: str | None = None) -> Tab
     if name is None and isinstance(place, str):
         return _addressed(place)
     if not isinstance(name, str) or not name or not (schema is None or (isinstance(schema, str) and schema)):
-        raise SourceError(f"{name!r} is not a name of a table.", "pass the table's name, and its schema apart.")
+        raise SourceError(f"{name!r} is not a name of a table.", "pass the table's name, and its schema separately.")
     return Table(place, name, schema)
 
 
 def csv(path: str | PathLike[str], **dialect: Any) -> TextFile:  # noqa: ANN401  the dialect checks them
-    """A text file that is written otherwise than with commas, in UTF-8, with a header line.
+    """A text file in another dialect than commas, UTF-8 and a header line.
 
     Args:
         path: The file, whatever its name ends with; ``.gz`` is decompressed.
         dialect: How it is written: ``delimiter``, ``quote``, ``escape``, ``encoding``, ``header``, ``decimal``,
-            ``date_format``, ``missing``; see ``dawa.sources.dialect.Dialect``. Nothing of it is ever guessed.
+            ``date_format``, ``missing``; see ``dawa.sources.dialect.Dialect``. No part of it is ever guessed.
 
     >>> csv("visits.txt", delimiter=";", decimal=",", date_format="%d.%m.%Y").dialect.delimiter
     ';'
@@ -138,8 +138,8 @@ def csv(path: str | PathLike[str], **dialect: Any) -> TextFile:  # noqa: ANN401 
     return TextFile(path, dialects.of(path, **dialect))
 
 
-def addressed(table: Any) -> Any:  # noqa: ANN401  whatever people hand over
-    """The table that an address names, or what was handed over as it is."""
+def addressed(table: Any) -> Any:  # noqa: ANN401  whatever users pass
+    """The table that an address names; anything else is returned unchanged."""
     return _addressed(table) if isinstance(table, str) and is_address(table) else table
 
 
@@ -163,6 +163,6 @@ def _addressed(address: str) -> Table:
     if not name or schema == "":
         raise SourceError(
             "The address names no table.",
-            "append it: postgresql://user@server/database#table, or …#schema.table.",
+            "append one: postgresql://user@server/database#table, or …#schema.table.",
         )
     return Table(place, name, schema)

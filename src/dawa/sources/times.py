@@ -1,7 +1,7 @@
 """Columns of dates and times, as microseconds on a line.
 
-Every engine clamps to the bounds before it does arithmetic: some know times at infinity. In text, times are written as
-in ISO 8601 unless a format is declared; what is written otherwise is missing.
+Every engine clamps to the bounds before it does arithmetic: some engines have times at infinity. In text, times are
+written as in ISO 8601 unless a format is declared; a time in another form is missing.
 """
 
 from collections.abc import Callable
@@ -20,28 +20,28 @@ from dawa.sources.placed import WIDEST, Expression, Placed, between, plus, quoti
 from dawa.sources.tables import Column
 
 MICROSECONDS = 6
-"""Digits of a second that borders have."""
+"""Decimal digits of a second in the borders of cells."""
 DAY, SECOND = "____-__-__", "____-__-_____:__:__"
-"""Dates and times in ISO 8601 as they are mostly written. Without a pattern, 01/05/20 would be in the year 1."""
+"""The usual forms of dates and times in ISO 8601. Without a pattern, 01/05/20 would be in the year 1."""
 ISO = r"^\d{4}-\d\d-\d\d([T ]\d\d?:\d\d(:\d\d(\.\d+)?)?( ?UTC|Z|[+-](0\d|1[0-8])(:?[0-5]\d(:[0-5]\d)?)?)?)?$"
-"""All ways to write them. Without the end, 08:30 PM would be in the morning."""
+"""All forms of dates and times. Without its end, 08:30 PM would be in the morning."""
 COARSE = (0, 3)
 """Digits of a second in types that reach further into past and future than microseconds do."""
 
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
 def timezone(zone: dt.string, moment: dt.Timestamp(timezone="UTC")) -> dt.timestamp:  # type: ignore[valid-type]
-    """PostgreSQL's own: a plain cast would go by the session's time zone."""
+    """PostgreSQL's own: a plain cast would use the session's time zone."""
 
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
 def try_strptime(text: dt.string, form: dt.string) -> dt.timestamp:
-    """DuckDB's own: NULL for text of another form."""
+    """DuckDB's own: NULL for text in another format."""
 
 
 @ibis.udf.scalar.builtin(name="try_strptime")  # type: ignore[untyped-decorator]
 def try_strptime_zoned(text: dt.string, form: dt.string) -> dt.Timestamp(timezone="UTC"):  # type: ignore[valid-type]
-    """The same for a form with an offset from UTC."""
+    """The same for a format with an offset from UTC."""
 
 
 @ibis.udf.scalar.builtin(name="timezone")  # type: ignore[untyped-decorator]
@@ -60,7 +60,7 @@ def divide(value: dt.int64, by: dt.int64) -> dt.int64:
 
 
 def placed(column: Column, axis: DateAxis, engine: str) -> Placed:
-    """A column of dates or times on an axis; whether both have a zone was checked before."""
+    """A column of dates or times on an axis; that both have a zone, or neither, was checked before."""
     runs, value = _runs(axis), column.value
     if column.text is not None:
         (value,) = column.read
@@ -81,7 +81,7 @@ def placed(column: Column, axis: DateAxis, engine: str) -> Placed:
 def read(text: Expression, axis: DateAxis, dialect: Dialect) -> Expression:
     """Text as times: as clocks show them, or as moments where the axis has a zone."""
     if dialect.date_format is not None:
-        written = _if(text.strip(), lambda plain: plain.re_search("[0-9]"))  # DuckDB knows "infinity"
+        written = _if(text.strip(), lambda plain: plain.re_search("[0-9]"))  # DuckDB would read "infinity"
         form = ibis.literal(dialect.date_format)
         if dialect.zoned:
             return try_strptime_zoned(written, form)
@@ -90,7 +90,7 @@ def read(text: Expression, axis: DateAxis, dialect: Dialect) -> Expression:
     usual = text.like(DAY) | text.like(SECOND)
     apart = text.strip().re_replace(r" +([Z+-])", r"\1")
     written = ibis.ifelse(usual, text, _if(apart, lambda plain: plain.re_search(ISO)))
-    clock = written.try_cast("timestamp")  # which leaves an offset aside
+    clock = written.try_cast("timestamp")  # this ignores an offset
     if axis.zone is None:
         return clock
     offset = written.substr(11).re_search("[A-Za-z+-]")
@@ -99,12 +99,12 @@ def read(text: Expression, axis: DateAxis, dialect: Dialect) -> Expression:
 
 
 def _if(text: Expression, fits: Callable[[Expression], Expression]) -> Expression:
-    """Text that fits, or a missing value."""
+    """The text if it fits, otherwise a missing value."""
     return ibis.ifelse(fits(text), text, ibis.null("string"))
 
 
 def _ticks(column: Expression, width: int, axis: DateAxis) -> tuple[Expression, Expression]:
-    """Whole numbers of so many nanoseconds: held near the bounds in their own units, and between them on the line."""
+    """Times as multiples of ``width`` nanoseconds: held near the bounds in that unit, and between them on the line."""
     first, beyond = ticks(axis.start) * 1000, ticks(axis.stop) * 1000
     least, most = -(-first // width), (beyond - 1) // width
     inside = (column >= _within(least)) & (column <= _within(most)) if least <= WIDEST else ibis.literal(value=False)
@@ -119,7 +119,7 @@ def _ticks(column: Expression, width: int, axis: DateAxis) -> tuple[Expression, 
 
 
 def _within(value: int) -> Expression:
-    """A literal whole number, or the nearest that fits 64 bits."""
+    """A literal whole number, or the nearest one that fits 64 bits."""
     return whole(min(max(value, -WIDEST), WIDEST))
 
 
@@ -152,7 +152,7 @@ def _times(column: Expression, axis: DateAxis, engine: str) -> tuple[Expression,
     aware, (first, beyond) = axis.zone is not None, (ticks(axis.start), ticks(axis.stop))
 
     def moment(tick: int) -> Expression:
-        """A literal. Spark reads both kinds alike, in a session set to UTC."""
+        """A literal. In a session set to UTC, Spark reads both kinds in the same way."""
         kind = dt.Timestamp(timezone="UTC") if aware and engine != "pyspark" else dt.timestamp
         text = at(tick, UTC if kind.timezone else None).isoformat(sep=" ")
         return ibis.literal(text).cast(kind)
@@ -172,17 +172,17 @@ def _times(column: Expression, axis: DateAxis, engine: str) -> tuple[Expression,
 
 def _clamped(tick: int) -> int:
     """A moment that Python can write."""
-    return min(max(tick, ticks(datetime.min)), ticks(datetime.max))  # noqa: DTZ901  in no zone
+    return min(max(tick, ticks(datetime.min)), ticks(datetime.max))  # noqa: DTZ901  without a zone
 
 
 def _cut(column: Expression, *, aware: bool) -> Expression:
-    """Nanoseconds cut off: a cast may round them, and then up."""
+    """Times with their nanoseconds cut off: a cast might round them up."""
     near = column.cast(dt.Timestamp(timezone="UTC" if aware else None, scale=MICROSECONDS))
     return ibis.ifelse(near > column, near - ibis.interval(microseconds=1), near)
 
 
 def _dates(column: Expression, axis: DateAxis) -> tuple[Expression, Expression]:
-    """Dates as their midnights: held near the bounds as dates, and between them as whole numbers."""
+    """Dates as their midnights: moved near the bounds as dates, then between the bounds as whole numbers."""
     day, first, beyond = UNITS["day"], ticks(axis.start), ticks(axis.stop)
     least, most = -(-first // day), -(-beyond // day) - 1
     held = between(column, _date(least - 1), _date(most + 1))

@@ -1,8 +1,8 @@
-"""Values of Python's own, one by one, as text: what lists and columns of objects hold.
+"""Python values as text, one by one: what lists and columns of objects hold.
 
-Such a column has no type, and one that was made out for all of its values together would let one record change how
-the others are read. So each value becomes text by a rule that looks at nothing else, and the axis says what the text
-is read as. What the rule does not know is missing.
+Such a column has no type. A type guessed from all of its values together would let one record change how the others
+are read. So each value becomes text by a rule that looks at that value only, and the axis says how to read the text. A
+value that no rule covers is missing.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,19 +19,19 @@ import pyarrow as pa
 from dawa.limits import MOST_BITS
 
 TEXT = pa.large_string()
-"""Text without a limit to how much of it there is."""
+"""Text of any total length."""
 NUMBERS = (Integral, Fraction, float, np.floating, Decimal)
 FAR = 1e300
-"""Decimals beyond are not written out: that may never end."""
+"""Decimals beyond this are not written out: that may never end."""
 
 
 def texts(values: Sequence[Any]) -> pa.Array:
-    """What every value is read as on an axis."""
+    """Every value as the text that an axis reads."""
     return _quickly(values) or _each(text, values)
 
 
 def identities(values: Sequence[Any]) -> pa.Array:
-    """What tells every value from all others, where it names somebody: 7 and "7" are two, 7 and 7.0 are one."""
+    """Every value as text that identifies it, where values name units: 7 and "7" differ, 7 and 7.0 do not."""
     return _each(identity, values)
 
 
@@ -42,10 +42,10 @@ def text(value: Any) -> str | None:  # noqa: ANN401  whatever people put into a 
     ('31', '0.7', 'A', 'true', None, None, '2013-06-01')
     """
     rule = next((rule for kinds, rule in RULES if isinstance(value, kinds)), None)
-    return None if rule is None or value != value else rule(value)  # noqa: PLR0124  NaN and its like differ from all
+    return None if rule is None or value != value else rule(value)  # noqa: PLR0124  NaN and NaT differ from themselves
 
 
-def _whole(value: Any) -> str:  # noqa: ANN401  a whole number of any library's
+def _whole(value: Any) -> str:  # noqa: ANN401  a whole number of any library
     number = int(value)
     return str(number) if number.bit_length() <= MOST_BITS else ("inf" if number > 0 else "-inf")
 
@@ -61,11 +61,11 @@ RULES: tuple[tuple[tuple[type, ...], Callable[[Any], str]], ...] = (
     ((datetime,), lambda value: value.isoformat(sep=" ")),
     ((date, UUID, np.datetime64), str),
 )
-"""How values are written as text, by their type; the first that fits."""
+"""How values are written as text, by their type; the first rule that fits is used."""
 
 
-def identity(value: Any) -> str | None:  # noqa: ANN401  likewise
-    """One value as text that no value with another meaning has.
+def identity(value: Any) -> str | None:  # noqa: ANN401  whatever people put into a list
+    """One value as text that no value with another meaning shares.
 
     >>> identity(7), identity(7.0), identity("7"), identity(float("nan")), identity(object())
     ('number 7/1', 'number 7/1', 'text 7', None, None)
@@ -87,19 +87,19 @@ def _each(rule: Callable[[Any], str | None], values: Sequence[Any]) -> pa.Array:
 
 
 def _safely(rule: Callable[[Any], str | None], value: Any) -> str | None:  # noqa: ANN401
-    """No value may stop the others from being read, whatever it does when it is looked at."""
+    """The text of a value, or None if its rule fails: no value may stop the others from being read."""
     try:
         found = rule(value)
         return None if found is None else found.encode().decode()
-    except Exception:  # noqa: BLE001  a missing value, like all that cannot be read
+    except Exception:  # noqa: BLE001  a value that cannot be read is missing
         return None
 
 
 def _quickly(values: Sequence[Any]) -> pa.Array | None:
-    """The same text from Arrow, many times as fast, where all values are of one of these types."""
+    """The same text from Arrow, many times as fast, where all values are whole numbers or all are text."""
     try:
         kinds = set(map(type, values)) - {type(None)}
         kind = pa.int64() if kinds == {int} else TEXT if kinds == {str} else None
         return None if kind is None else pa.array(values, kind).cast(TEXT)
-    except Exception:  # noqa: BLE001  whatever it is, each value is looked at by itself then
+    except Exception:  # noqa: BLE001  after any error, values are read one by one
         return None

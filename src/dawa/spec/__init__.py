@@ -1,4 +1,4 @@
-"""A release as people describe it: on a command line, in a TOML file, as ranges in a CSV file."""
+"""Specs of releases, on a command line or in a TOML file, and ranges, on a command line or in a CSV file."""
 
 import lazy_loader
 

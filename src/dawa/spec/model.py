@@ -1,7 +1,7 @@
-"""All that a release needs to be told, as it is written on a command line or in a file.
+"""The spec of a release: everything that describes it, as written on a command line or in a file.
 
-Budgets and bounds are kept the way they are written: ``0.1`` is one tenth. What people review and share holds no
-password: addresses take it from the environment, as in ``postgresql://reader:${PGPASSWORD}@server/hr``.
+Budgets and bounds are kept the way they are written: ``0.1`` is one tenth. A spec is reviewed and shared, so it holds
+no password: addresses take it from the environment, as in ``postgresql://reader:${PGPASSWORD}@server/hr``.
 """
 
 import os
@@ -30,14 +30,14 @@ KEYS: dict[str, tuple[str, ...]] = {
     "ordered": ("values", "outside"),
     "edges": ("edges", "outside"),
 }
-"""What each kind of axis can be told, beside its column."""
+"""The entries of each kind of axis, besides its column."""
 
 TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
-"""How names of files end that say by themselves what they hold."""
+"""Endings of the names of files that declare their own types."""
 
 NO_BOUNDS = "bounds are never read from the data: the smallest and the largest value belong to two people"
 CHOOSE = (
-    "name what is known before looking, such as 0:120 for ages (--range 0:120, or start and stop in a spec);"
+    "name bounds that are known before looking, such as 0:120 for ages (--range 0:120, or start and stop in a spec);"
     " values outside are counted in the first and the last cell."
 )
 
@@ -47,8 +47,8 @@ class AxisSpec:
     """An axis as it is written down.
 
     Attributes:
-        column: Where the table holds the attribute.
-        kind: ``"numbers"``, ``"dates"``, ``"ordered"`` or ``"edges"``; None takes what the other entries say.
+        column: The table's column that holds the attribute.
+        kind: ``"numbers"``, ``"dates"``, ``"ordered"`` or ``"edges"``; None takes the kind that fits the other entries.
         start: The lowest value.
         stop: One step above the highest.
         step: The finest difference that matters, such as ``"0.01"`` or ``"1 hour"``.
@@ -86,7 +86,7 @@ class AxisSpec:
             raise AxisError(f"The axis {self.column!r} has no bounds; {NO_BOUNDS}.", CHOOSE)
 
     def _implied(self) -> Kind:
-        """The kind that the other entries speak of."""
+        """The kind that fits the other entries."""
         if self.values is not None:
             return "ordered"
         if self.edges is not None:
@@ -98,7 +98,7 @@ class AxisSpec:
         """The axis itself.
 
         Raises:
-            AxisError: If these are not bounds, or there are no steps between them.
+            AxisError: If the bounds or the step are not valid.
         """
         given = {name: getattr(self, name) for name in ("step", "zone", "outside") if getattr(self, name) is not None}
         if self.kind == "ordered":
@@ -112,7 +112,7 @@ class AxisSpec:
 
 @dataclass(frozen=True)
 class Spec:
-    """All that a release needs to be told.
+    """A description of a release.
 
     Attributes:
         source: A file of records, or the address of a database; ``${NAME}`` stands for an environment variable.
@@ -122,13 +122,13 @@ class Spec:
         unit: The column that says whose record it is; None protects records.
         max_rows_per_unit: How many records of one unit are kept.
         ledger: The ledger that books the release: a file, or the address of a database.
-        dataset: The account in it.
-        mechanism: A name out of ``dawa.mechanisms.names()``.
-        options: The mechanism's own.
+        dataset: The account in the ledger.
+        mechanism: One of ``dawa.mechanisms.names()``.
+        options: The mechanism's options.
         queries: A CSV file of ranges to answer, for which the release is made as accurate as possible.
         out: The folder to write.
         seed: For experiments on public data only.
-        dialect: How a text file is written; None leaves that to its name.
+        dialect: How a text file is written; None takes the dialect that its name implies.
     """
 
     source: str
@@ -171,8 +171,8 @@ class Spec:
             )
         if self.dialect is not None and (is_address(self.source) or self.source.lower().endswith(TYPED)):
             raise SpecError(
-                "The source is not a text file, so it has no delimiter, encoding and such.",
-                "leave these out.",
+                "The source is not a text file, so it has no delimiter, encoding or other part of a dialect.",
+                "leave them out.",
             )
         if self.ledger is not None and self.dataset is None:
             raise SpecError(
@@ -181,10 +181,10 @@ class Spec:
 
 
 def expanded(address: str) -> str:
-    """An address with its ``${NAME}`` replaced by what the environment holds.
+    """An address with each ``${NAME}`` replaced by the environment variable.
 
     Raises:
-        SpecError: If a name is not set. What is set is never shown.
+        SpecError: If a variable is not set. Values of variables are never shown.
     """
 
     def looked_up(match: re.Match[str]) -> str:
@@ -197,7 +197,7 @@ def expanded(address: str) -> str:
 
 
 def without_password(address: str, name: str) -> str:
-    """The address, unless it holds a password for all to read."""
+    """The address, or an error if it holds a password in plain text."""
     place, _, query = address.partition("?")
     written = re.findall(r"://[^/@]*?:([^@].*)@", place)
     written += [value for key, value in parse_qsl(query) if "password" in key.lower()]
@@ -210,7 +210,7 @@ def without_password(address: str, name: str) -> str:
 
 
 def beside(folder: Path, path: str) -> str:
-    """A path as seen from here that was written relative to a folder."""
+    """A path that was written relative to a folder, as seen from here."""
     return path if is_address(path) else str(folder / path)
 
 

@@ -1,7 +1,7 @@
 """Ranges as people write them: ``20000:60000`` on a command line, or a CSV file with the columns ``lo`` and ``hi``.
 
-Ends are in the attribute's own units. ``..`` always stands between two ends; ``:`` will do where it occurs once, so
-that times need the former: ``2013-01-01 08:00..2013-01-02``. Over several axes, commas stand between the axes' ranges.
+Ends are in the attribute's own units. ``..`` can always separate two ends. ``:`` works where it occurs only once, so
+times need two dots: ``2013-01-01 08:00..2013-01-02``. Over several axes, commas separate the axes' ranges.
 """
 
 import csv
@@ -21,7 +21,7 @@ from dawa.results.answers import Answer
 from dawa.results.release import Release
 
 ENDS = (("lo", "hi"), ("from", "to"))
-"""What the two columns of an axis may be called; over several axes, ``age_lo`` and so on."""
+"""Names that the two columns of an axis may have; over several axes, ``age_lo`` and so on."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Asked:
     Attributes:
         lo: The lower end on each axis, as written.
         hi: The upper ends.
-        where: What to call it in an error.
-        labels: What else its line holds, by column.
+        where: The range's name in an error.
+        labels: The other entries of its line, by column.
     """
 
     lo: tuple[str, ...]
@@ -71,7 +71,7 @@ def typed(text: str, axes: Sequence[Axis]) -> Asked:
 
 
 def listed(path: str | Path, axes: Sequence[Axis]) -> list[Asked]:
-    """The ranges in a CSV file with a header; what its other columns hold is kept.
+    """The ranges in a CSV file with a header; the entries of other columns are kept.
 
     Raises:
         WorkloadError: If the file cannot be read, lacks a column, or one of its lines lacks an end.
@@ -95,7 +95,7 @@ def listed(path: str | Path, axes: Sequence[Axis]) -> list[Asked]:
 
 
 def workload(asked: Sequence[Asked], axes: Sequence[Axis]) -> Workload:
-    """What to make a release good at: these ranges, widened to whole cells."""
+    """The workload for which a release is made accurate: these ranges, widened to whole cells."""
     corners = [spans(one, axes) for one in asked]
     lo = np.array([[start // 1 for start, _ in corner] for corner in corners])
     hi = np.array([[-(-stop // 1) for _, stop in corner] for corner in corners])
@@ -104,7 +104,7 @@ def workload(asked: Sequence[Asked], axes: Sequence[Axis]) -> Workload:
 
 
 def answered(release: Release, asked: Sequence[Asked], confidence: float = 0.95) -> list[Answer]:
-    """What the release says to each of these."""
+    """The release's answer to each of these ranges."""
     for one in asked:
         spans(one, release.axes)
     several = len(release.axes) > 1
@@ -119,7 +119,7 @@ def spans(one: Asked, axes: Sequence[Axis]) -> list[tuple[Fraction, Fraction]]:
     """The borders of a range on every axis.
 
     Raises:
-        DawaError: If an end is not a value of its axis, or the range is empty; it says which range.
+        DawaError: If an end is not a value of its axis, or the range is empty; the error names the range.
     """
     try:
         return [axis.span(lo, hi) for axis, lo, hi in zip(axes, one.lo, one.hi, strict=True)]
@@ -128,7 +128,7 @@ def spans(one: Asked, axes: Sequence[Axis]) -> list[tuple[Fraction, Fraction]]:
 
 
 def _columns(header: list[str], axis: Axis, path: str | Path, *, alone: bool) -> tuple[int, int]:
-    """Where the ends of an axis stand."""
+    """The places of the two columns with the ends of an axis."""
     prefixes = ("", f"{axis.column}_") if alone else (f"{axis.column}_",)
     choices = [(prefix + lo, prefix + hi) for prefix in prefixes for lo, hi in ENDS]
     for lo, hi in choices:
@@ -136,7 +136,7 @@ def _columns(header: list[str], axis: Axis, path: str | Path, *, alone: bool) ->
             return header.index(lo), header.index(hi)
     shown = " or ".join(f"{lo},{hi}" for lo, hi in choices)
     raise WorkloadError(
-        f"{path} does not say where the ranges of {axis.column!r} stand.",
+        f"{path} does not say which columns hold the ranges of {axis.column!r}.",
         f"name the columns in its first line: {shown}.",
     )
 
@@ -159,6 +159,6 @@ def _asked(line: list[str], header: list[str], places: list[tuple[int, int]], wh
 
 
 def example(axes: Sequence[Axis]) -> str:
-    """A range to try, as it is typed after ``dawa query``: the middle half of every axis."""
+    """A range to try with ``dawa query``, as it is typed: the middle half of every axis."""
     ends = [f"{lo}..{hi}" if ":" in f"{lo}{hi}" else f"{lo}:{hi}" for lo, hi in zip(*middle(axes), strict=True)]
     return shlex.quote(",".join(ends))

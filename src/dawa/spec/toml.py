@@ -1,7 +1,7 @@
-"""A release described by a file of TOML, so that it can be reviewed before it is made, and repeated after.
+"""A spec in a TOML file, so that a release can be reviewed before it is made, and repeated afterwards.
 
-Numbers are kept the way they are written, quoted or not. Paths are relative to the file. A key that nobody reads is an
-error: a review must be able to trust that what it sees is what happens.
+Numbers are kept the way they are written, quoted or not. Paths are relative to the file. An unknown key is an error:
+reviewers must be able to trust that what they see is what happens.
 """
 
 import difflib
@@ -26,16 +26,16 @@ SUFFIX = ".toml"
 
 
 class Bare(str):
-    """A decimal number as it stands in the file, without quotes."""
+    """A decimal number as it is written in the file, without quotes."""
 
     __slots__ = ()
 
 
 def read(path: str | os.PathLike[str]) -> Spec:
-    """Read the description of a release.
+    """Read the spec of a release.
 
     Raises:
-        SpecError: If there is no such file, or it is not a description of a release.
+        SpecError: If there is no such file, or it is not a spec.
     """
     source = Path(path)
     try:
@@ -49,7 +49,7 @@ def read(path: str | os.PathLike[str]) -> Spec:
 
 
 def parsed(text: str, path: Path = Path(f"spec{SUFFIX}")) -> Spec:
-    """The description in a text that stands, or would stand, in this file.
+    """The spec in a text; ``path`` is the file that holds the text, or would hold it.
 
     >>> parsed('''
     ... [source]
@@ -67,7 +67,7 @@ def parsed(text: str, path: Path = Path(f"spec{SUFFIX}")) -> Spec:
         data = tomllib.loads(text, parse_float=Bare)
     except tomllib.TOMLDecodeError as error:
         raise SpecError(
-            f"{path} is not TOML: {_lower(str(error))}.", "mend that line; strings stand in quotes."
+            f"{path} is not TOML: {_lower(str(error))}.", "correct that line; strings need quotes."
         ) from None
     try:
         return _spec(data, path.parent)
@@ -76,7 +76,7 @@ def parsed(text: str, path: Path = Path(f"spec{SUFFIX}")) -> Spec:
 
 
 def written(spec: Spec, folder: Path) -> str:
-    """The description as TOML, to be written into a file in this folder.
+    """The spec as TOML, to be written into a file in this folder.
 
     Raises:
         SpecError: If it holds a password.
@@ -115,7 +115,7 @@ def written(spec: Spec, folder: Path) -> str:
 
 
 def save(spec: Spec, path: str | os.PathLike[str]) -> Path:
-    """Write the description into a new file, or find it there already.
+    """Write the spec into a new file; a file that already holds the same text is left as it is.
 
     Raises:
         SpecError: If the file holds something else, cannot be written, or would hold a password.
@@ -128,7 +128,7 @@ def save(spec: Spec, path: str | os.PathLike[str]) -> Path:
     except FileExistsError:
         if target.is_file() and target.read_bytes() == text.encode():
             return target
-        raise SpecError(f"{target} exists already.", "choose another name, or move it away first.") from None
+        raise SpecError(f"{target} exists already.", "choose another name, or move the file away first.") from None
     except (OSError, UnicodeEncodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "some of it is not text"
         raise SpecError(f"{target} cannot be written: {reason}.", "choose another place.") from None
@@ -167,7 +167,7 @@ def _numbers(value: object, name: str) -> tuple[str, ...]:
 def _categories(value: object, name: str) -> tuple[str | int | bool, ...]:
     entries = _list(value, name)
     if any(isinstance(entry, Bare) or not isinstance(entry, (str, int)) for entry in entries):
-        raise SpecError(f"{name} are not categories.", f'write {name} = ["low", "high"]; whole numbers will do too.')
+        raise SpecError(f"{name} are not categories.", f'write {name} = ["low", "high"]; whole numbers work too.')
     return tuple(entries)
 
 
@@ -178,7 +178,7 @@ def _words(value: object, name: str) -> tuple[str, ...]:
 
 
 def _mark(value: object, name: str) -> str | None:
-    """A character; false says that there is none."""
+    """A character; ``false`` means that there is none."""
     return None if value is False else _text(value, name)
 
 
@@ -212,7 +212,7 @@ DIALECT: dict[str, Reader] = {
     "date_format": _text,
     "missing": _words,
 }
-"""What can be said of a text file, under [source]."""
+"""The keys of a dialect, under [source]."""
 SECTIONS: dict[str, dict[str, Reader]] = {
     "source": {"file": _text, "url": _text, "table": _text, **DIALECT},
     "privacy": {"epsilon": _number, "unit": _text, "max_rows_per_unit": _whole, "ledger": _text, "dataset": _text},
@@ -267,7 +267,7 @@ def _dialect(path: str, entries: dict[str, Any]) -> Dialect:
 
 
 def _dialect_entries(path: str, written: Dialect | None) -> dict[str, Any]:
-    """What was said of a text file that is not so by default, and always what stands between its fields."""
+    """The parts of a dialect that differ from the default, and always the delimiter."""
     if written is None:
         return {}
     found, usual = asdict(written), asdict(dialect.of(path))
@@ -313,7 +313,7 @@ def _key(key: str) -> str:
 
 
 def _literal(value: object) -> str:
-    """A value in TOML's words."""
+    """A value as TOML."""
     if isinstance(value, Bare):
         return value
     if isinstance(value, bool):
@@ -327,23 +327,23 @@ def _literal(value: object) -> str:
 
 
 def _bare(text: str) -> str:
-    """Without quotes where a number reads back as the same text."""
+    """Text without quotes, if it reads back as a number with the same text."""
     return Bare(text) if re.fullmatch(r"(?!-0$)-?(0|[1-9]\d*)(\.\d+)?", text, re.ASCII) else text
 
 
 def _decimal(epsilon: Fraction) -> str:
-    """In decimals where these are exact, else as a fraction, in quotes."""
+    """Epsilon as a decimal number if that is exact, otherwise as a fraction in quotes."""
     text = shown(epsilon)
     return text if "/" in text else Bare(text)
 
 
 def _seen_from(folder: Path, path: str) -> str:
-    """Relative to the folder if it lies inside, else in full."""
+    """A path relative to the folder if it lies inside, otherwise in full."""
     full = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
-    inside = full.is_relative_to(os.path.abspath(folder))  # noqa: PTH100  likewise
-    return str(full.relative_to(os.path.abspath(folder))) if inside else str(full)  # noqa: PTH100  likewise
+    inside = full.is_relative_to(os.path.abspath(folder))  # noqa: PTH100  same here
+    return str(full.relative_to(os.path.abspath(folder))) if inside else str(full)  # noqa: PTH100  same here
 
 
 def _lower(sentence: str) -> str:
-    """To stand after a colon."""
+    """A sentence that can follow a colon."""
     return sentence[:1].lower() + sentence[1:]

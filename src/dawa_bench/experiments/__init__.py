@@ -1,10 +1,9 @@
-"""What an experiment is, what is kept of it, and every experiment by name.
+"""What an experiment is, what is stored of it, and every experiment by name.
 
-One task is one run of one mechanism, one record its result. A task's seed is a hash of its key, so a result depends on
-nothing but its task: not on the order in which tasks are run, nor on where, nor on whether the run was interrupted, nor
-on which module the experiment lives in.
+A task is one run of one mechanism, and a record here is its result. A task's seed is a hash of its key, so a result
+depends on its task alone: not on the order of the tasks, the machine, interruptions, or the experiment's module.
 
-The modules of this package hold the experiments; each is loaded when one of its experiments is asked for.
+The modules of this package hold the experiments; each module is loaded when one of its experiments is asked for.
 """
 
 import hashlib
@@ -34,7 +33,7 @@ HOMES = {
     "growth": "running_time",
     "scale": "errors",
 }
-"""Which module has it among its ``EXPERIMENTS``, in the order of the page of results."""
+"""Which module has an experiment among its ``EXPERIMENTS``, in the order of the page of results."""
 
 Size = Literal["quick", "full"]
 
@@ -44,14 +43,14 @@ class Task:
     """One run; all fields together are its key.
 
     Attributes:
-        experiment: The experiment that it belongs to.
-        dataset: On what.
+        experiment: The experiment's name.
+        dataset: The dataset's name.
         data: What the dataset is: ``real``, ``other`` or ``generated``.
-        mechanism: What is run.
-        epsilon: With which budget, as it is written.
-        workload: What is asked, with its number where there are several: ``uniform-3``.
+        mechanism: The mechanism that is run.
+        epsilon: The budget, as it is written.
+        workload: The workload's name, with a number if there are several: ``uniform-3``.
         setting: What else is varied, such as ``rounds=10``.
-        trial: Which repetition.
+        trial: The number of the repetition.
     """
 
     experiment: str
@@ -65,7 +64,7 @@ class Task:
 
     @property
     def seed(self) -> int:
-        """A number of 63 bits that follows from the key.
+        """A number of 63 bits that is computed from the key.
 
         >>> Task("paper.errors", "adult", "real", "dawa", "0.1", "uniform-0").seed
         3230854783247691014
@@ -76,13 +75,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run gave; None where it does not apply.
+    """What a run gave; None where a value does not apply.
 
     Attributes:
         error: Mean absolute error per query, in records.
-        seconds: How long it took.
-        buckets: Of the partition.
-        cost: Of the partition: the deviation inside its buckets, and 1/ε2 for each of them.
+        seconds: How long the run took.
+        buckets: The buckets of the partition.
+        cost: The cost of the partition: the deviation inside its buckets, plus 1/ε2 for each bucket.
         megabytes: Peak memory of a process that does nothing else.
     """
 
@@ -112,14 +111,14 @@ class Experiment:
     """A named experiment.
 
     Attributes:
-        name: What to ask for on the command line.
+        name: Its name on the command line.
         title: What it is, in a few words.
         finding: How to read it, in a sentence or two for the page of results.
-        tasks: All runs of a size, on the datasets of a folder.
-        run: One of them.
-        tables: What came of it.
-        figure: The same as a picture; None where a table says it all.
-        alone: Whether tasks are timed, so that nothing else may run beside them.
+        tasks: Lists all tasks of a size, on the datasets of a folder.
+        run: Runs one task.
+        tables: The results as tables.
+        figure: The results as a picture; None if tables are enough.
+        alone: Whether tasks are timed, so that nothing else may run at the same time.
     """
 
     name: str
@@ -144,7 +143,7 @@ def find(name: str) -> Experiment:
     'Average error on uniform intervals'
 
     Raises:
-        OptionError: If there is none of that name.
+        OptionError: If there is no experiment of that name.
     """
     if name not in HOMES:
         raise OptionError(f"There is no experiment {name!r}.", f"choose one of {', '.join(HOMES)}.")

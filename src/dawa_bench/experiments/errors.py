@@ -2,9 +2,9 @@
 
 ``paper.errors`` is the paper's main figure and table: average error on uniform intervals, by dataset and budget.
 ``scale`` is DPBench's view: error against ε times the number of records, and how far each mechanism is from the best.
-What matters is that product: a mechanism answers as well with twice the records and half of ε. So ε stays, and records
-are drawn from the shape of each dataset, from a thousand to ten million. ``paper.rounds`` is what the others were told
-about MWEM: how many rounds suit it, dataset by dataset, tuned on the data as the paper did, and so NOT PRIVATE.
+Only that product matters: a mechanism answers as well with twice the records and half of ε. So ε stays fixed, and
+records are drawn from the shape of each dataset, from a thousand to ten million. ``paper.rounds`` finds how many rounds
+suit MWEM on each dataset, for the other experiments. It tunes them on the data as the paper did, so it is NOT PRIVATE.
 """
 
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 ERRORS, SCALE, TUNING = "paper.errors", "scale", "paper.rounds"
 EPSILON = "0.1"
-"""Of the last two."""
+"""The budget of ``scale`` and ``paper.rounds``."""
 
 PUBLISHED = (CODE, *published.RIVALS, published.MWEM)
 SLOW = {"dawa-2014-all": {"quick": 0, "full": 1}}
-"""Trials of those that take seconds."""
+"""Trials of mechanisms that take seconds."""
 
 NEAR = 0.35
-"""How near to the paper's an entry of its table of ratios counts as reproduced."""
+"""An entry of the paper's table of ratios counts as reproduced within this relative difference."""
 
 WORKLOADS = {"quick": 2, "full": 5}
 TRIALS = {"quick": 1, "full": 5}
@@ -66,7 +66,7 @@ def _error_run(task: Task, data: Path | None) -> Measured:
 
 
 def ratios(records: Sequence[Record], epsilon: str, rival: str, base: str) -> list[float]:
-    """The error of a mechanism over that of another, by dataset."""
+    """The error of a mechanism over the error of another, by dataset."""
     found = _errors(records)
     return [
         found[dataset, epsilon, rival] / found[dataset, epsilon, base]
@@ -76,9 +76,9 @@ def ratios(records: Sequence[Record], epsilon: str, rival: str, base: str) -> li
 
 
 def entries(records: Sequence[Record], base: str = CODE) -> list[tuple[str, str, str, float, float, float]]:
-    """The paper's table entry by entry: ε, rival, which end, as printed, as published here, as sound here.
+    """The paper's table entry by entry: ε, rival, which end, and three values: printed, published code, sound.
 
-    Published rivals are divided by ``base``.
+    Errors of published rivals are divided by those of ``base``.
     """
     found = []
     for epsilon in paper.EPSILONS:
@@ -92,12 +92,12 @@ def entries(records: Sequence[Record], base: str = CODE) -> list[tuple[str, str,
 
 
 def reproduced(records: Sequence[Record], base: str = CODE) -> int:
-    """How many of the 48 entries the published mechanisms give again, to within ``NEAR``."""
+    """How many of the 48 entries the published mechanisms reproduce to within ``NEAR``."""
     return sum(abs(here / told - 1) <= NEAR for _, _, _, told, here, _ in entries(records, base))
 
 
 def losses(records: Sequence[Record], least: float = 1.05) -> list[tuple[str, str, str, float]]:
-    """Where a sound mechanism is better than ``dawa`` by more than a little: dataset, ε, which, and by what factor."""
+    """Where a sound mechanism is better than ``dawa`` by more than 5%: dataset, ε, mechanism, and by what factor."""
     found = _errors(records)
     worse = []
     for dataset in paper.DATASETS:
@@ -131,9 +131,9 @@ def _error_tables(records: Sequence[Record]) -> list[Table]:
             "sound",
         ],
         rows,
-        f"Published code: every mechanism as its research code has it, over {labelled(CODE)}. Sound: our mechanism of "
-        f"that name over our `dawa`. {reproduced(records)} of the paper's 48 entries are reproduced by the published "
-        f"code to within {NEAR:.0%}. On {sources(records)}.",
+        f"Published code: every mechanism as in its research code, over {labelled(CODE)}. Sound: our mechanism of "
+        f"that name over our `dawa`. The published code reproduces {reproduced(records)} of the paper's 48 entries "
+        f"to within {NEAR:.0%}. On {sources(records)}.",
     )
     return [
         first,
@@ -144,7 +144,7 @@ def _error_tables(records: Sequence[Record]) -> list[Table]:
 
 
 def _against_code(records: Sequence[Record]) -> Table:
-    """How the sound mechanism compares with the one that is not."""
+    """How sound mechanisms compare with the published code."""
     rows = []
     for rival in ("dawa", "dawa-2014", "greedy-h", "hb"):
         by = [ratios(records, epsilon, rival, CODE) for epsilon in paper.EPSILONS]
@@ -201,7 +201,7 @@ def _scale_tasks(size: Size, data: Path | None) -> list[Task]:
 
 @lru_cache(maxsize=64)
 def drawn(name: str, data: Path | None, records: int) -> IntArray:
-    """So many records from the shape of a dataset."""
+    """This many records, drawn from the shape of a dataset."""
     counts = datasets.load(name, data).counts
     found: IntArray = np.random.default_rng(records).multinomial(records, counts / counts.sum()).astype(np.int64)
     return found
@@ -217,7 +217,7 @@ def _by_scale(records: Sequence[Record]) -> dict[tuple[str, int, str], float]:
 
 
 def regrets(records: Sequence[Record]) -> dict[tuple[int, str], float]:
-    """By scale and mechanism: its error over the least error of all sound ones, as a geometric mean over datasets."""
+    """By scale and mechanism: its error over the least error of all sound mechanisms, geometric mean over datasets."""
     found = _by_scale(records)
     least = {
         (dataset, scale): min(
@@ -234,7 +234,7 @@ def regrets(records: Sequence[Record]) -> dict[tuple[int, str], float]:
 
 
 def _scale_tables(records: Sequence[Record]) -> list[Table]:
-    """Regret by scale, and who is best where."""
+    """Regret by scale, and which mechanism is best where."""
     found, regret = _by_scale(records), regrets(records)
     scales = sorted({scale for scale, _ in regret})
     overall = {name: geometric(regret[scale, name] for scale in scales) for name in ON_SCALES}
@@ -260,7 +260,7 @@ def _scale_tables(records: Sequence[Record]) -> list[Table]:
             f"has no such table. On the shapes of {sources(records)}.",
         ),
         Table(
-            "The best sound mechanism, and the error of `dawa` over its error where that is another one",
+            "The best sound mechanism, and, if that is not `dawa`, the error of `dawa` over its error",
             ["dataset", *columns],
             best,
         ),
@@ -308,8 +308,8 @@ def _round_tables(records: Sequence[Record]) -> list[Table]:
             f"Rounds of {labelled(published.MWEM)} with the least error, ε = {EPSILON}",
             ["dataset", "best here", "error", "used in all experiments", "error"],
             rows,
-            "The paper tuned the rounds on the data and prints none. Our sound `mwem` takes them from ε and a noisy "
-            f"number of records. On {sources(records)}.",
+            "The paper tuned the rounds on the data and does not print them. Our sound `mwem` computes them from ε and "
+            f"a noisy number of records. On {sources(records)}.",
         )
     ]
 
@@ -327,13 +327,13 @@ EXPERIMENTS = (
     Experiment(
         SCALE,
         "Error against ε × records",
-        "DPBench's view: which mechanism suits how much signal.",
+        "DPBench's view: which mechanism is best at which ε × records.",
         _scale_tasks,
         _scale_run,
         _scale_tables,
         _scale_figure,
     ),
     Experiment(
-        TUNING, "Rounds of MWEM", "What MWEM was told about each dataset.", _round_tasks, _round_run, _round_tables
+        TUNING, "Rounds of MWEM", "How many rounds MWEM uses on each dataset.", _round_tasks, _round_run, _round_tables
     ),
 )

@@ -1,7 +1,7 @@
-"""The first stage: the partitions that it chooses, beside the best there is.
+"""The first stage: the partitions that it chooses, beside the best possible one.
 
-``paper.optimal-k`` is the paper's Table 1: how many buckets the best partition has, exactly; and how many are found
-privately. ``paper.partitions`` is its Figure 5: the cost of the partitions that alternative first stages choose.
+``paper.optimal-k`` is the paper's Table 1: how many buckets the best partition has, and how many are found privately.
+``paper.partitions`` is its Figure 5: the cost of the partitions that alternative first stages choose.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 OPTIMAL, COSTS = "paper.optimal-k", "paper.partitions"
 EPSILON = "0.1"
 BUDGETS = ("0.1", "0.075", "0.05")
-"""ε2 as the caption suggests, as the algorithm would have it with ε = 0.1, and as it really was."""
+"""ε2 as the caption suggests, as the algorithm would use it with ε = 0.1, and as the paper really used it."""
 
 PHP = "php-2012-code"
 FOUND: dict[str, dict[str, Any]] = {"dawa": {"effort": "fast"}, "dawa-2014": {}, CODE: {}}
@@ -65,7 +65,7 @@ def _optimal_tasks(size: Size, data: Path | None) -> list[Task]:
 
 
 def _run(task: Task, data: Path | None) -> Measured:
-    """One partition and its cost, for which the budget is ε2: in the paper's Figure 5 too."""
+    """One partition and its cost, with the budget as ε2, as in the paper's Figure 5."""
     counts = datasets.load(task.dataset, data).counts
     if task.mechanism == OPTIMUM:
         bounds = optimum(counts, Fraction(task.epsilon), "all")
@@ -88,7 +88,7 @@ def _optimal_tables(records: Sequence[Record]) -> list[Table]:
         rows.append([dataset, str(paper.OPTIMAL_K[dataset]), *best, *given])
     return [
         Table(
-            "Buckets of the optimal partition, and of those that are found at ε = 0.1",
+            "Buckets of the optimal partition, and of the partitions found at ε = 0.1",
             [
                 "dataset",
                 "paper",
@@ -98,8 +98,8 @@ def _optimal_tables(records: Sequence[Record]) -> list[Table]:
                 "sound dawa",
             ],
             rows,
-            "The optimum looks at the counts in the clear and is NOT PRIVATE either. The paper's numbers are those of "
-            "ε2 = 0.05 with Nettrace and Adult exchanged, not of the ε2 = 0.1 that its caption suggests; several "
+            "The optimum looks at the counts without noise and is NOT PRIVATE either. The paper's numbers are those of "
+            "ε2 = 0.05 with Nettrace and Adult exchanged, not of the ε2 = 0.1 that its caption suggests. Several "
             f"partitions may be equally good, with a few buckets more or less. On {sources(records)}.",
         )
     ]
@@ -123,10 +123,10 @@ def _cost_tables(records: Sequence[Record]) -> list[Table]:
         rows = [[WORDS[name], *(number(found[name, one]) for one in paper.DATASETS)] for name in METHODS]
         listed.append((title, rows))
     note = (
-        "The paper shows costs as a figure without numbers. It says that all intervals come close to the optimum, "
-        "powers of two nearly as close, and that P-HP costs at least 1.6 million on income and patent. Compare with "
-        "the published code; Algorithm 1 with the noise that its proof asks for (dawa-2014) finds thousands of buckets "
-        f"on every dataset. On {sources(records)}."
+        "The paper shows costs as a figure without numbers. It says that all intervals come close to the optimum, that "
+        "powers of two come nearly as close, and that P-HP costs at least 1.6 million on income and patent. Compare "
+        "this with the published code: Algorithm 1 with the noise that its proof requires (dawa-2014) finds thousands "
+        f"of buckets on every dataset. On {sources(records)}."
     )
     columns = ["first stage", *paper.DATASETS]
     return [Table(title, columns, rows, note if at else "") for at, (title, rows) in enumerate(listed)]
@@ -143,7 +143,7 @@ EXPERIMENTS = (
     Experiment(
         OPTIMAL,
         "Buckets in the optimal partition",
-        "How many buckets the data really has, which is what makes a dataset easy or hard: the paper's Table 1.",
+        "How many buckets the data really has, which makes a dataset easy or hard: the paper's Table 1.",
         _optimal_tasks,
         _run,
         _optimal_tables,

@@ -34,7 +34,7 @@ LARGEST = {"quick": 16, "full": 22}
 MECHANISMS = {"fast": "dawa", "best": "dawa", "greedy-h": "greedy-h", "dawa-2014": "dawa-2014"}
 EFFORTS = ("fast", "best")
 LARGEST_OF = {"best": 20, "dawa-2014": 20}
-"""Log2 of the most cells that these are asked for."""
+"""Log2 of the most cells on which these are run."""
 
 
 def _time_tasks(size: Size, data: Path | None) -> list[Task]:
@@ -66,7 +66,7 @@ def _medians(records: Sequence[Record]) -> dict[tuple[str, str], float]:
 
 
 def _time_tables(records: Sequence[Record]) -> list[Table]:
-    """Beside the paper's; then all of ours."""
+    """Our times beside the paper's, then the times of all sound mechanisms."""
     found = _medians(records)
     rows = []
     for dataset in paper.DATASETS:
@@ -78,10 +78,10 @@ def _time_tables(records: Sequence[Record]) -> list[Table]:
     everything = [[name, *(number(found[one, name]) for one in paper.DATASETS)] for name in names]
     return [
         Table(
-            "Seconds, ε = 0.1, beside those in the paper",
+            "Seconds, ε = 0.1, beside the paper's",
             ["dataset", "mechanism", "paper", f"published code here, {NOT_PRIVATE}", "sound"],
             rows,
-            "Medians of warm runs. The paper's are of its own machine and code, starting up included.",
+            "Medians of warm runs. The paper's times are from its own machine and code, and include starting up.",
         ),
         Table(
             "Seconds of all sound mechanisms",
@@ -105,7 +105,7 @@ def _time_figure(records: Sequence[Record]) -> "Figure":
 
 
 def _growth_tasks(size: Size, _: Path | None) -> list[Task]:
-    """Cells, queries and buckets, each varied while the others stay."""
+    """Cells, queries and buckets, each varied while the others stay fixed."""
     top = LARGEST[size]
     listed = []
     for how, name in MECHANISMS.items():
@@ -123,7 +123,7 @@ def _task(name: str, how: str, cells: int, queries: int, buckets: int) -> Task:
 
 
 def _growth_run(task: Task, _: Path | None) -> Measured:
-    """One task in a fresh process, so that the peak of its memory is its own."""
+    """Run one task in a fresh process, so that its peak memory is its own."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(timed, task).result()
 
@@ -162,7 +162,7 @@ def _growth_tables(records: Sequence[Record]) -> list[Table]:
     parts = {
         "By the number of cells, n": [key for key in keys if key[2] == QUERIES and not key[3]],
         "By the number of queries, m": [key for key in keys if key[1] == CELLS and not key[3] and key[0] in EFFORTS],
-        "By the number of buckets, k, given from outside": [key for key in keys if key[3]],
+        "By the number of buckets, k, with a given partition": [key for key in keys if key[3]],
     }
     listed = []
     for title, wanted in parts.items():
@@ -180,8 +180,8 @@ def _growth_tables(records: Sequence[Record]) -> list[Table]:
         listed.append(Table(title, columns, rows))
     last = listed[-1]
     note = (
-        "Medians of three warm runs, each in a process of its own, on generated counts; the peak includes Python and "
-        "its libraries. The paper gives no such figures; its greedy stage takes time O(m·k·log k + k²)."
+        "Medians of three warm runs, each in its own process, on generated counts; the peak includes Python and its "
+        "libraries. The paper has no such numbers; its greedy stage takes time O(m·k·log k + k²)."
     )
     return [*listed[:-1], Table(last.title, last.columns, last.rows, note)]
 

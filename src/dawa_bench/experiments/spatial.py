@@ -58,7 +58,7 @@ def run(task: Task, _: Path | None) -> Measured:
 
 
 def tables(records: Sequence[Record]) -> list[Table]:
-    """Errors by shape, and beside them the time."""
+    """Errors by shape, and times beside them."""
     found = means(records, lambda one: (one.task.epsilon, one.task.mechanism, one.task.workload))
     took = means(records, lambda one: one.task.mechanism, "seconds")
     listed = []
@@ -72,9 +72,9 @@ def tables(records: Sequence[Record]) -> list[Table]:
         listed.append(Table(f"Mean error per rectangle, ε = {epsilon}", columns, rows))
     note = (
         "The paper shows this as a figure without numbers, on road crossings in the western states: DAWA is as good as "
-        f"the mechanisms for maps or better, the more so the smaller ε is. {labelled(CODE)} is what it ran, along the "
-        f"Hilbert curve; the others are sound. Seconds are of runs beside others. On {sources(records)}: places in the "
-        "United States."
+        f"the mechanisms for maps or better, and more so for smaller ε. The paper ran {labelled(CODE)} along the "
+        "Hilbert curve; the other mechanisms here are sound. Seconds were measured while other runs were at work. On "
+        f"{sources(records)}: places in the United States."
     )
     last = listed[-1]
     return [*listed[:-1], Table(last.title, last.columns, last.rows, note)]

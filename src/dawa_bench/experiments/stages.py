@@ -31,10 +31,10 @@ SOUND = {
     "geometric": "partition-geometric",
     "laplace": "partition-laplace",
 }
-"""The four of the paper; the first is our walk with the paper's greedy tree."""
+"""The four ways of the paper to measure; the first is our walk with the paper's greedy tree."""
 
 PUBLISHED = {name: f"partition-{name}-code" for name in ("uniform", "geometric", "laplace")} | {"greedy": CODE}
-"""The same, NOT PRIVATE."""
+"""The same four over the published first stage, NOT PRIVATE."""
 
 
 def _stage_tasks(size: Size, data: Path | None) -> list[Task]:
@@ -67,7 +67,7 @@ def _stage_tables(records: Sequence[Record]) -> list[Table]:
         )
     return [
         Table(
-            "Error of both stages, and what leaving one out multiplies it by, ε = 0.1",
+            "Error of both stages, and by what factor it grows without one of them, ε = 0.1",
             [
                 "dataset",
                 labelled(CODE),
@@ -78,9 +78,9 @@ def _stage_tables(records: Sequence[Record]) -> list[Table]:
                 "without a first stage (greedy-h)",
             ],
             rows,
-            "The paper shows this as a figure without numbers, and says: the first stage is worth much on easy "
-            "datasets and nearly nothing on hard ones; the second stage changes little on easy ones and much on hard "
-            f"ones. On {sources(records)}.",
+            "The paper shows this as a figure without numbers, and says: the first stage helps much on easy datasets "
+            "and hardly at all on hard ones; the second stage changes little on easy datasets and much on hard ones. "
+            f"On {sources(records)}.",
         )
     ]
 
@@ -152,9 +152,9 @@ def _scaling_tables(records: Sequence[Record]) -> list[Table]:
         for kind in KINDS
     ]
     note = (
-        f"Code: over the published first stage, {NOT_PRIVATE}. Sound: over our walk. Best: `dawa` as it is. The paper "
-        "shows this as a figure without numbers, and says that greedy always beats geometric on uniform intervals and "
-        f"is the same as Laplace on identity. On {sources(records)}."
+        f"Code: over the published first stage, {NOT_PRIVATE}. Sound: over our walk. Best: `dawa` with its defaults. "
+        "The paper shows this as a figure without numbers, and says that greedy always beats geometric on uniform "
+        f"intervals and is the same as Laplace on identity. On {sources(records)}."
     )
     return [Table("Mean error per query by what is measured over the partition, ε = 0.1", columns, rows, note)]
 
@@ -180,7 +180,7 @@ EXPERIMENTS = (
     Experiment(
         STAGES,
         "The two stages in isolation",
-        "What the partition is worth, and what the tree over it: the paper's Figure 4.",
+        "How much the partition helps, and how much the tree over it: the paper's Figure 4.",
         _stage_tasks,
         paper.on_line,
         _stage_tables,

@@ -1,4 +1,4 @@
-// Answers and their two errors, as dawa.results.answers has them: what noise did, and what evenness inside buckets assumes.
+// Answers and their two errors, as in dawa.results.answers: from noise, and from assuming evenness inside buckets.
 const answering = (() => {
   const KINDS = {
     tree: trees.tree,
@@ -19,7 +19,7 @@ const answering = (() => {
   const summed = (sums, { lo, hi, weight }) =>
     lo.reduce((all, from, r) => all + weight[r] * (sums[hi[r]] - sums[from]), 0);
 
-  /** How many cells of a box have a neighbour outside of it, at most. */
+  /** A bound on how many cells of a box have a neighbour outside it. */
   function borderCells(lo, hi, shape) {
     const widths = lo.map((from, i) => Math.ceil(hi[i]) - Math.floor(from));
     const volume = widths.reduce((all, width) => all * width, 1);
@@ -30,7 +30,7 @@ const answering = (() => {
     );
   }
 
-  /** The buckets that a query covers in part only. */
+  /** The buckets that a query covers only in part. */
   function cutBuckets(query) {
     const found = [];
     query.weight.forEach((weight, r) => {
@@ -42,8 +42,8 @@ const answering = (() => {
   }
 
   /**
-   * All that a release can say. prepare(milliseconds) must have said true before answers have error bars;
-   * ask(spans, level) answers, level being one of the confidences with its margins.
+   * Answers from a release. prepare(milliseconds) must have returned true before answers have error bars;
+   * ask(spans, level) answers, where level is one of the confidences with its margins.
    */
   function of(release, shape) {
     const { totals, unbiased } = release.buckets;
@@ -68,7 +68,7 @@ const answering = (() => {
     const deviations = (queries) => form(queries).map((variance) => Math.sqrt(Math.max(unit * variance, 0)));
     const single = (bucket) => ({ lo: [bucket], hi: [bucket + 1], weight: [1] });
 
-    /** What the bias bound asks of the cut buckets: one or two on their own, more of them together. */
+    /** The queries that the bias bound needs for the cut buckets: each alone if one or two, otherwise all together. */
     function partsOf(cuts) {
       if (cuts.length <= 2) {
         return cuts.map(({ bucket }) => single(bucket));

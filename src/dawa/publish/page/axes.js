@@ -1,8 +1,8 @@
-// The axes: between what people write and cell borders, which is where everything else happens.
+// The axes: they translate between what people write and cell borders, which everything else works with.
 //
 // Every axis has: column, kind, size; span(lo, hi) for typed ends, which throws an Error with a sentence; write(border)
 // for a whole border; inside(cell, part) for the value this part of the way through a cell, as Axis.value_in gives it and
-// Python writes it; ticks(from, to, most); cell and pitch, in words; and, where both ends are inside, inclusive.
+// Python writes it; ticks(from, to, most); cell and pitch, in words; and inclusive, if both ends belong to a range.
 const axes = (() => {
   const LONGEST_LABEL = 18;
 
@@ -19,7 +19,7 @@ const axes = (() => {
       [stop, hi],
     ]) {
       if (end === null) {
-        throw new Error(`“${text}” is no ${axis.what} of ${column}. Write, for example, ${axis.write(0)}.`);
+        throw new Error(`“${text}” is not a ${axis.what} for ${column}. Write, for example, ${axis.write(0)}.`);
       }
       if (end.n < 0n || numbers.less(numbers.of(axis.size), end)) {
         throw new Error(`${text} lies outside ${column}. Ask between ${axis.write(0)} and ${axis.write(axis.size)}.`);
@@ -133,7 +133,7 @@ const axes = (() => {
 
   const short = (label) => (label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL - 1)}…` : label);
 
-  /** Whole numbers from one to another, evenly thinned to so many. */
+  /** Whole numbers from one to another, evenly thinned to about this many. */
   function some(from, to, most) {
     const gap = Math.max(1, Math.ceil((to - from + 1) / Math.max(most, 1)));
     const found = [];

@@ -1,4 +1,4 @@
-// Boxes of cells, seen from the buckets: sorted stretches [lo, hi) of whole buckets, with the part that is covered.
+// Boxes of cells in terms of buckets: sorted stretches [lo, hi) of whole buckets, with the part that is covered.
 const buckets = (() => {
   const BLOCK = 32;
 
@@ -39,7 +39,7 @@ const buckets = (() => {
       }
     }
 
-    /** So much of one bucket. */
+    /** Add this volume of one bucket. */
     function part(bucket, volume) {
       if (bucket !== open) {
         close();
@@ -48,7 +48,7 @@ const buckets = (() => {
       covered += volume;
     }
 
-    /** Everything from one position to another. */
+    /** Add everything from one position to another. */
     function run(from, to) {
       let bucket = find(bounds, from);
       if (bounds[bucket] < from || to < bounds[bucket + 1] || bucket === open) {
@@ -90,7 +90,7 @@ const buckets = (() => {
     return { boxes: byBoxes, rows: byRows, hilbert: byCurve }[data.order](data, shape);
   }
 
-  /** Along the curve: a box that is covered in part is looked into, unless it lies in one bucket. */
+  /** Along the curve: a box that is partly covered is split, unless it lies in one bucket. */
   const byCurve =
     ({ bounds }, shape) =>
     (lo, hi) => {
@@ -143,7 +143,7 @@ const buckets = (() => {
       return found.done();
     };
 
-  /** Buckets are boxes; blocks of them that lie outside, or inside, are not looked into. */
+  /** Buckets are boxes; blocks of buckets that lie outside, or inside, are not searched. */
   function byBoxes(data, shape) {
     const [dims, k] = [shape.length, data.lo.length];
     const around = [];

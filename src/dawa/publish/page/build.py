@@ -1,6 +1,6 @@
 """Build the page: a template, its style, its scripts and a release become one file that needs nothing else.
 
-What the page is given: the release, and the few public numbers that a browser would have to work out otherwise.
+The page gets the release, and a few public numbers that the browser would otherwise have to compute.
 """
 
 import json
@@ -50,17 +50,17 @@ SCRIPTS = (
     "kept.js",
     "page.js",
 )
-"""Each defines one name, and uses those before it."""
+"""Each script defines one name, and uses the names of the scripts before it."""
 
 GENERATOR = f"dawa {__version__}"
 OWN_MARK = b'<meta name="generator" content="dawa '
-"""By which a page is known to be one of these."""
+"""The bytes by which a page of dawa is recognised."""
 
 STEPS = {
     "partition": "choosing where buckets begin and end",
     "measure": "counting records, with noise",
 }
-"""What the steps of a mechanism spend on, in words."""
+"""What each step of a mechanism spends its share on, in words."""
 
 
 def save(release: Release, path: str | PathLike[str]) -> Path:
@@ -116,7 +116,7 @@ def _part(name: str) -> str:
 
 
 def _filled(template: str, **parts: str) -> str:
-    """The template with each ``{{name}}`` replaced once; what is put in is not looked at again."""
+    """The template with each ``{{name}}`` replaced once; the replacements are not searched again."""
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
 
 
@@ -131,8 +131,8 @@ def _summary(release: Release) -> str:
         lo, hi = written(axis, [0], [axis.size])
         ranges.append(f"{axis.column} from {lo[0]} to {hi[0]}")
     how = {1: "Drag or type any range", 2: "Drag or type any rectangle"}.get(len(ranges), "Type any box")
-    rest = "how sure that is, and why nobody in the data is exposed by it."
-    told = rest if release.privacy.private else "and how sure that is."
+    rest = "how sure that number is, and why it exposes nobody in the data."
+    told = rest if release.privacy.private else "and how sure that number is."
     return f"{how} of {' and '.join(ranges)}, and read about how many records lie in it, {told}"
 
 
@@ -177,7 +177,7 @@ CONFIDENCES = (0.8, 0.9, 0.95, 0.99)
 
 
 def data(release: Release) -> dict[str, Any]:
-    """The release with what the page needs beside it, as JSON values."""
+    """The release, and what else the page needs, as JSON values."""
     scale = RESOLUTION / float(release.estimate.epsilon)
     return {
         "release": file.written(release.axes, release.estimate, release.privacy),
@@ -189,13 +189,13 @@ def data(release: Release) -> dict[str, Any]:
 
 
 def script(values: dict[str, Any]) -> str:
-    """JSON that no text inside can end: every character that HTML knows is written as a number."""
+    """JSON that no text inside it can end: characters with a meaning in HTML are written as numbers."""
     text = json.dumps(values, separators=(",", ":"), allow_nan=False)
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
 def _level(confidence: float, scale: float) -> dict[str, float]:
-    """A confidence, and the margins in standard deviations that ``dawa.results.answers`` takes for it."""
+    """A confidence, and the margins in standard deviations that ``dawa.results.answers`` uses for it."""
     chance = 1 - confidence
     return {
         "confidence": confidence,
@@ -207,7 +207,7 @@ def _level(confidence: float, scale: float) -> dict[str, float]:
 
 
 def _times(axis: Axis) -> dict[str, Any] | None:
-    """The cells of an axis of times as runs of equal length, the offsets of its zone, and to what times are rounded."""
+    """The cells of an axis of times as runs of equal length, its zone's offsets, and the unit that times round to."""
     if not isinstance(axis, DateAxis):
         return None
     return {
@@ -220,7 +220,7 @@ def _times(axis: Axis) -> dict[str, Any] | None:
 
 
 def _offsets(axis: DateAxis) -> list[list[Any]] | None:
-    """When the clocks of the zone change, and how many seconds east of Greenwich they go from then on."""
+    """When the clocks of the zone change, and how many seconds ahead of UTC they are from then on."""
     zone = axis.start.tzinfo
     if zone is None:
         return None
@@ -230,7 +230,7 @@ def _offsets(axis: DateAxis) -> list[list[Any]] | None:
         return round(offset.total_seconds()) if offset is not None else 0
 
     day, first, last = UNITS["day"], ticks(axis.start), ticks(axis.stop)
-    # From a day before, so that a clock's time around the first border is read as Python reads it.
+    # Start a day earlier, so that local times around the first border are read as Python reads them.
     here = first - day
     found = [[str(here), east(here)]]
     while here < last + day:

@@ -1,8 +1,8 @@
 // Variances by bumps: about √k dense rows over the buckets of a map. The formula is that of hats.
 //
-// The factor takes the cube of the number of rows, so it is made in slices, and the page stays alive meanwhile.
+// Computing the factor takes time cubic in the number of rows, so it is done in slices, and the page keeps responding.
 const bumps = (() => {
-  /** The sum of products of two stretches of an array; four sums at a time, which a processor overlaps. */
+  /** The dot product of two stretches of an array, in four sums that a processor computes in parallel. */
   function dot(array, a, b, length) {
     let [s0, s1, s2, s3, h] = [0, 0, 0, 0, 0];
     for (; h + 3 < length; h += 4) {
@@ -17,7 +17,7 @@ const bumps = (() => {
     return s0 + s1 + (s2 + s3);
   }
 
-  /** Returns {prepare, variances}; call prepare(milliseconds) until it says true. */
+  /** Returns {prepare, variances}; call prepare(milliseconds) until it returns true. */
   function strategy(data, resolution) {
     const { leaf, ptr, column, weights } = data;
     const [rows, k] = [ptr.length - 1, leaf.length];
@@ -78,7 +78,7 @@ const bumps = (() => {
       }
     }
 
-    /** The variances of up to three queries: the factor, which is large, is read once for all of them. */
+    /** The variances of up to three queries: the large factor is read once for all of them. */
     function variances(queries) {
       const [one, two, other] = three;
       three.forEach((sums, i) => {

@@ -8,7 +8,7 @@ const drawing = (() => {
     return names.map((name) => style.getPropertyValue(`--${name}`).trim());
   }
 
-  /** The colours as they are now: a reader's preference may change. */
+  /** The colours at this moment: a reader's preference may change. */
   function colours() {
     const values = variables(NAMES);
     return Object.fromEntries(NAMES.map((name, i) => [name.replace("-soft", "Soft"), values[i]]));
@@ -74,7 +74,7 @@ const drawing = (() => {
     }
   }
 
-  /** A text that is cut off where there is no more room. */
+  /** A text that is cut off to fit the room. */
   function fitting(context, text, room) {
     let shown = text;
     for (let length = text.length; length > 1 && context.measureText(shown).width > room; length -= 1) {
@@ -96,7 +96,7 @@ const drawing = (() => {
     }
   }
 
-  /** The height that this share of all cells does not exceed; heights come with their numbers of cells. */
+  /** The height that this share of all cells does not exceed; each height comes with its number of cells. */
   function highest(heights, share) {
     const sorted = heights.slice().sort((a, b) => a[0] - b[0]);
     let left = share * sorted.reduce((sum, [, cells]) => sum + cells, 0);
@@ -107,7 +107,7 @@ const drawing = (() => {
     return (found || sorted[sorted.length - 1])[0];
   }
 
-  /** How to use a picture, with the pointer at hand. */
+  /** How to use a picture with the reader's kind of pointer. */
   const advice = (what, where) =>
     matchMedia("(pointer: coarse)").matches
       ? `Drag to choose ${what}, pinch to zoom.`

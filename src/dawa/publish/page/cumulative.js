@@ -9,7 +9,7 @@ const cumulative = (() => {
     ["95%", 0.95],
   ];
 
-  /** Totals without negative numbers, by clipping sums from the top of a binary tree down, as dawa.infer does. */
+  /** Totals without negative numbers: sums are clipped from the top of a binary tree down, as in dawa.infer. */
   function nonnegative(totals) {
     const sums = [Float64Array.from(totals)];
     while (sums[sums.length - 1].length > 1) {
@@ -58,7 +58,7 @@ const cumulative = (() => {
       return (before[b] + inside * (before[b + 1] - before[b])) / total;
     }
 
-    /** The first cell up to whose end at least this fraction of all records lies, and which part of it is needed. */
+    /** The first cell whose end has at least this fraction of all records below it, and which part of it is needed. */
     function holding(fraction) {
       const wanted = fraction * total;
       let [low, high] = [0, before.length - 2];
@@ -162,7 +162,7 @@ const cumulative = (() => {
       said() {
         const { lo, hi } = page.span();
         const [from, to] = [lo, hi].map((end) => numbers.percent(share(end)));
-        return `${from} of all records lie below the chosen range, ${to} below its upper end.`;
+        return `${from} of all records lie below the chosen range, and ${to} lie below its upper end.`;
       },
       holding,
       quantiles: () => QUANTILES.map(([name, fraction]) => [name, quantile(fraction)]),

@@ -1,7 +1,7 @@
 // Dates and times as cell borders. Times are microseconds since 1970, as big integers: they outgrow floats.
 //
-// The page is given the cells as runs of equal length, [first cell, its time, length], and the zone's offsets as
-// [time, seconds east], so it needs no calendar arithmetic of zones that a browser might do differently.
+// The page gets the cells as runs of equal length, [first cell, its time, length], and the zone's offsets as
+// [time, seconds ahead of UTC]. So it needs no arithmetic with time zones, which a browser might do differently.
 const dates = (() => {
   const SECOND = 1000000n;
   const DAY_TEXT = String.raw`(\d{4})-(\d{2})-(\d{2})`;
@@ -58,7 +58,7 @@ const dates = (() => {
 
     const east = (tick) => (offsets ? offsets[last(offsets, tick, (o) => o.tick)].east : 0n);
 
-    /** A clock's time as a time on the line; where clocks go back, the first of both. */
+    /** A local time as a time on the line; where clocks go back, the first of the two. */
     function fromLocal(local) {
       if (!offsets) {
         return local;
@@ -116,7 +116,7 @@ const dates = (() => {
       return `${day} ${clock}${minutes < 0 ? "-" : "+"}${two(Math.floor(ahead / 60))}:${two(ahead % 60)}`;
     }
 
-    /** The time at any border, on a clock, in milliseconds: for drawing. */
+    /** The local time at any border, in milliseconds: for drawing. */
     function localAt(border) {
       const whole = Math.min(Math.floor(border), size - 1);
       const [here, next] = [tickAt(whole), tickAt(whole + 1)];
@@ -124,7 +124,7 @@ const dates = (() => {
       return Number(tick + east(tick)) / 1000;
     }
 
-    /** A time as Python writes it: the day alone where the axis is of days. */
+    /** A time as Python writes it: only the day if the axis counts days. */
     function exactly(tick) {
       const local = tick + east(tick);
       const moment = new Date(Number(floorDivide(local, 1000n)));
@@ -137,7 +137,7 @@ const dates = (() => {
       return `${dayOf(moment)} ${clock}${fraction}${offsets ? eastward(Number(east(tick) / SECOND)) : ""}`;
     }
 
-    /** So many seconds east of Greenwich, as Python writes them. */
+    /** An offset of this many seconds ahead of UTC, as Python writes it. */
     function eastward(seconds) {
       const whole = Math.abs(seconds);
       const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, ...(whole % 60 ? [whole % 60] : [])];
@@ -179,7 +179,7 @@ const dates = (() => {
     };
   }
 
-  /** Moments of the calendar between two times on a clock, at most so many. */
+  /** Moments of the calendar between two local times, at most about this many. */
   function ticks(from, to, most) {
     const step = STEPS.find((one) => (to - from) / one.ms <= most) || STEPS[STEPS.length - 1];
     const found = [];

@@ -1,6 +1,6 @@
 // Choosing with a pointer and with keys: edges that can be dragged, and sliders that can be focused.
 //
-// A host has edges: for each axis a lower and an upper one. The chart says where they are and what a point means.
+// A host has a lower and an upper edge for each axis. The chart says where they are and what a point means.
 const handles = (() => {
   const NEAR = { mouse: 7, pen: 12, touch: 22 };
 
@@ -81,7 +81,7 @@ const handles = (() => {
   /**
    * Follow pointers. chart also has:
    *   point(x, y): cells along each axis; edges(): pixels of both edges along each axis;
-   *   inPlot(x, y): whether ranges begin there, else the view is moved; pan(x, y), zoom(factor, x, y) and reset().
+   *   inPlot(x, y): whether dragging there chooses a range, not moves the view; pan(x, y), zoom(factor, x, y), reset().
    */
   function pointers(host, chart) {
     const down = new Map();
@@ -92,7 +92,7 @@ const handles = (() => {
       return [event.clientX - box.left, event.clientY - box.top];
     };
 
-    /** For each axis, the end that stays where it is while the other follows; null where both stay. */
+    /** For each axis, which end is near the pointer: 0, 1, or -1 for neither; null if no edge is near. */
     function grabbed(x, y, kind) {
       const near = NEAR[kind] || NEAR.mouse;
       const pixels = [x, y];
@@ -133,7 +133,7 @@ const handles = (() => {
       }
     }
 
-    /** Whether a press has become a drag; along one axis, moving up or down is a reader who scrolls. */
+    /** Whether a press has become a drag; along one axis, a reader who moves up or down is scrolling. */
     const far = (from, x, y) => Math.hypot(x - from.x, chart.axes.length > 1 ? y - from.y : 0) > 4;
 
     function move(event) {
@@ -193,7 +193,7 @@ const handles = (() => {
     );
   }
 
-  /** Whole cells between two places: a new range holds every cell it touched, an edge goes to the nearest border. */
+  /** Whole cells between two places: a new range holds every cell it touches, an edge moves to the nearest border. */
   function between(chart, axis, stay, to, nearest) {
     const { size } = chart.axes[axis];
     const [a, b] = nearest ? [stay, Math.round(to)] : [Math.min(stay, to), Math.max(stay, to)];

@@ -2,7 +2,7 @@
 const heat = (() => {
   /**
    * Densities and bucket numbers of width × height pixels over a part of the map. A stretch of the curve that lies in
-   * one bucket, or in one pixel, is painted at once, so the cost is that of the pixels and not of the cells.
+   * one bucket, or in one pixel, is painted at once, so the cost depends on the pixels and not on the cells.
    */
   function raster(release, published, shape, view, width, height) {
     const { bounds, totals, order } = release.buckets;
@@ -71,7 +71,7 @@ const heat = (() => {
 
   const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 
-  /** 256 colours between those of the style sheet, as 32-bit pixels. */
+  /** 256 colours that interpolate those of the style sheet, as 32-bit pixels. */
   function ramp() {
     const stops = drawing.variables(["heat0", "heat1", "heat2", "heat3", "heat4"]).map(channels);
     return Uint32Array.from({ length: 256 }, (_, i) => {
@@ -82,7 +82,7 @@ const heat = (() => {
     });
   }
 
-  /** From a density to a number from 0 to 1. */
+  /** A function from a density to a number between 0 and 1. */
   const scaling = (most, log) =>
     log ? (density) => Math.log1p(Math.max(density, 0)) / Math.log1p(most) : (density) => Math.max(density, 0) / most;
 

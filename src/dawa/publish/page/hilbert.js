@@ -1,7 +1,7 @@
 // The curve through a grid of any shape, as dawa.layout.curve draws it, followed box by box.
 //
-// A waiting box is a row of numbers: for every axis where it is entered, in which direction it is crossed and how many
-// cells it has, and then the axis along which it is crossed, its way.
+// A waiting box is a row of numbers. For every axis: where the box is entered, in which direction it is crossed, and
+// how many cells it has. Last comes its way: the axis along which the box is crossed.
 const hilbert = (() => {
   const STACK = 512;
 
@@ -13,7 +13,7 @@ const hilbert = (() => {
     return shape.reduce((way, n, i) => ((odd || n % 2 === 0) && (way < 0 || n > shape[way]) ? i : way), -1);
   }
 
-  /** The longest axis beside the way, or -1 where no other is longer than 1. */
+  /** The longest axis other than the way, or -1 if no other axis is longer than 1. */
   function sideOf(length, way) {
     let side = -1;
     for (let i = 0; i < length.length; i += 1) {
@@ -25,8 +25,8 @@ const hilbert = (() => {
   }
 
   /**
-   * Follow the curve: enter(place, volume, low, length) is called for boxes of cells that are consecutive on it, in
-   * order, and says whether to look inside. The whole domain comes first; a single cell is never looked into.
+   * Follow the curve: enter(place, volume, low, length) is called for boxes of cells that are consecutive on the curve,
+   * in order, and says whether to split the box. The whole domain comes first; a single cell is never split.
    */
   function follow(shape, enter) {
     const dims = shape.length;
@@ -77,7 +77,7 @@ const hilbert = (() => {
     }
   }
 
-  /** Replace a box by its parts, the first one on top; how many there are. */
+  /** Replace a box by its parts, the first part on top; returns how many parts there are. */
   function cut(stack, top, row, length, way, side) {
     const [w, atWay, signWay] = [length[way], stack[top + 3 * way], stack[top + 3 * way + 1]];
     if (side < 0 || 2 * w > 3 * length[side]) {

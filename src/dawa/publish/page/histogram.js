@@ -1,4 +1,4 @@
-// The histogram: bucket widths as they are, records per cell upwards, and the noise margin of each bucket as a band.
+// The histogram: buckets in their true widths, records per cell upwards, and each bucket's noise margin as a band.
 const histogram = (() => {
   const MARGIN = { left: 58, right: 14, top: 14, bottom: 30 };
   const SLICE = 8;
@@ -25,7 +25,7 @@ const histogram = (() => {
       return published[b] + ((border - bounds[b]) / (bounds[b + 1] - bounds[b])) * totals[b];
     }
 
-    /** What is drawn: visible buckets, or one column per pixel where there are more of them than pixels. */
+    /** What is drawn: visible buckets, or one column per pixel where there are more buckets than pixels. */
     function visible() {
       const [first, last] = [buckets.find(bounds, view.from), buckets.find(bounds, Math.max(view.to - 1e-9, 0))];
       const pixels = Math.ceil(plot().width);
@@ -129,7 +129,7 @@ const histogram = (() => {
       context.fill();
     }
 
-    /** Bars at once; bands a slice of time after the other, because each column asks the strategy. */
+    /** Draw bars at once, and bands in slices of time, because each column asks the strategy. */
     function refresh() {
       columns = visible();
       cancelAnimationFrame(task);
@@ -248,12 +248,12 @@ const histogram = (() => {
         draw();
       },
       caption: () =>
-        `Records per ${axis.cell}, along ${axis.column}. The line is the estimate, the light band its noise margin in ` +
-        `each bucket alone. ${drawing.advice("a range", "below the picture")}`,
+        `Records per ${axis.cell}, along ${axis.column}. The line is the estimate, the light band the noise margin ` +
+        `of each bucket alone. ${drawing.advice("a range", "below the picture")}`,
     };
   }
 
-  /** Whether a few high columns would press all others flat on a linear scale. */
+  /** Whether a few high columns would make all others look flat on a linear scale. */
   function steep(bounds, totals) {
     const heights = Array.from(totals, (total, b) => [total / (bounds[b + 1] - bounds[b]), bounds[b + 1] - bounds[b]]);
     return heights.length > 1 && drawing.highest(heights, 1) > 12 * Math.max(drawing.highest(heights, 0.95), 1);

@@ -1,4 +1,4 @@
-// The reader's own ranges, and files to take away.
+// The ranges that a reader keeps, and files to download.
 const kept = (() => {
   const { by, element } = panel;
   const PARTS = ["value", "noise", "bias", "low", "high"];
@@ -108,7 +108,7 @@ const kept = (() => {
     return parts;
   }
 
-  /** The cells of a map, the second axis fastest. */
+  /** The cells of a map; the second axis changes fastest. */
   function cellsOfMap(axes, density) {
     const [across, up] = axes;
     const ends = (axis) =>
@@ -121,7 +121,7 @@ const kept = (() => {
     return parts;
   }
 
-  /** Buttons for everything there is. page: { release, shape, axes, answers, file, onLine, ready() } */
+  /** Buttons that download everything. page: { release, shape, axes, answers, file, onLine, ready() } */
   function files(page) {
     const { release, shape, axes: all, answers, onLine } = page;
     const button = by("save-buckets");

@@ -30,7 +30,7 @@ const map = (() => {
     const x = (at) => MARGIN.left + ((at - view[0].from) / (view[0].to - view[0].from)) * plot().width;
     const y = (at) => MARGIN.top + plot().height * (1 - (at - view[1].from) / (view[1].to - view[1].from));
 
-    /** Paint what is in view: whole cells where they fit, else as many pixels as there is room for. */
+    /** Paint what is in view: whole cells if they fit, otherwise as many pixels as there is room for. */
     function repaint() {
       const window_ = view.map(({ from, to }, i) => {
         const cells = { from: Math.floor(from), to: Math.min(Math.ceil(to), shape[i]) };
@@ -149,7 +149,7 @@ const map = (() => {
       });
     }
 
-    /** Mark the buckets that are cut, once the rectangle rests. */
+    /** Mark the buckets that are cut, once the rectangle stops changing. */
     function mark() {
       clearTimeout(task);
       marked = null;
@@ -223,7 +223,7 @@ const map = (() => {
     };
   }
 
-  /** Where colours end: a few cells beyond would leave none for all others. */
+  /** The density of the last colour: without this limit, a few dense cells would make all others look the same. */
   function mostDense({ bounds, totals }) {
     const heights = Array.from(totals, (total, b) => [total / (bounds[b + 1] - bounds[b]), bounds[b + 1] - bounds[b]]);
     const [most, usual] = [drawing.highest(heights, 1), drawing.highest(heights, 0.998)];

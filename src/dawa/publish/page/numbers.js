@@ -1,10 +1,10 @@
-// Exact fractions, and numbers as people read them. What is typed is read exactly, as Python does.
+// Exact fractions, and numbers as people read them. Typed numbers are read exactly, as in Python.
 const numbers = (() => {
   const MOST = BigInt(Number.MAX_SAFE_INTEGER);
   const TEXT = /^\s*([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,3}))?\s*$/i;
   const RATIO = /^\s*([+-]?\d+)\s*\/\s*(\d+)\s*$/;
 
-  /** The fraction that a text writes, {n, d} with d > 0, or null. */
+  /** The fraction in a text, {n, d} with d > 0, or null. */
   function read(text) {
     const ratio = RATIO.exec(text);
     if (ratio) {
@@ -37,7 +37,7 @@ const numbers = (() => {
     if (positive <= MOST && d <= MOST) {
       return Number(n) / Number(d);
     }
-    // A quotient of at least 65 bits, whose last bit says whether anything was left over, rounds as the ratio does.
+    // A quotient of at least 65 bits, whose last bit says whether there is a remainder, rounds like the exact ratio.
     const shift = size(d) - size(positive) + 72;
     const [above, below] = shift >= 0 ? [positive << BigInt(shift), d] : [positive, d << BigInt(-shift)];
     const quotient = above / below;
@@ -45,7 +45,7 @@ const numbers = (() => {
     return (n < 0n ? -1 : 1) * Number(sticky) * 2 ** -shift;
   }
 
-  /** The fraction that a float is. */
+  /** The exact value of a float, as a fraction. */
   function exactly(x) {
     let [n, d] = [x, 1n];
     while (!Number.isInteger(n)) {
@@ -75,7 +75,7 @@ const numbers = (() => {
     return `${sign}${padded.slice(0, point)}.${padded.slice(point) || "0"}`;
   }
 
-  /** A fraction as people write it: decimals where these are exact and few, else with a slash. */
+  /** A fraction as people write it: in decimals if they are exact and few, otherwise with a slash. */
   function written({ n, d }) {
     for (let decimals = 0, scale = 1n; decimals <= 12; decimals += 1, scale *= 10n) {
       if ((n * scale) % d === 0n) {
@@ -94,7 +94,7 @@ const numbers = (() => {
     return { n: n / common, d: d / common };
   }
 
-  /** The least number that both divide. */
+  /** The least common multiple. */
   const common = (a, b) => (a / divisor(a, b)) * b;
 
   function divisor(a, b) {
@@ -106,7 +106,7 @@ const numbers = (() => {
 
   const grouped = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ",");
 
-  /** With so many decimals (0 or 1), a tie to the even digit, and thousands apart. */
+  /** With 0 or 1 decimals, ties rounded to the even digit, and thousands separated. */
   function fixed(x, decimals) {
     const positive = Math.abs(x);
     let text = positive.toFixed(decimals);
@@ -129,7 +129,7 @@ const numbers = (() => {
   /** A confidence, such as 95%. */
   const sure = (confidence) => `${Math.round(100 * confidence)}%`;
 
-  /** A value of an axis, with as many digits as a step of that size needs. */
+  /** A value of an axis, with as many digits as a step of this size needs. */
   function value(x, step) {
     const decimals = step >= 1 ? 0 : Math.min(12, Math.ceil(-Math.log10(step) - 1e-9));
     if (Math.abs(x) >= 1e15 || (x !== 0 && Math.abs(x) < 1e-9)) {
@@ -140,7 +140,7 @@ const numbers = (() => {
     return x < 0 && Number(shown.replaceAll(",", "")) !== 0 ? `−${shown}` : shown;
   }
 
-  /** The least of 1, 2, 5, 10, 20, … times a power of ten that is not below x. */
+  /** The least of 1, 2, 5 times a power of ten that is not below x. */
   function niceStep(x) {
     const power = 10 ** Math.floor(Math.log10(x));
     const lead = x / power;

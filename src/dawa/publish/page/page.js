@@ -54,7 +54,7 @@ function redraw() {
   }
 }
 
-/** Once per frame while a range is dragged; slow answers take a fifth of the time at most, and the picture goes on. */
+/** Once per frame while a range is dragged; slow answers take at most a fifth of the time, and drawing continues. */
 function soon() {
   if (frame) {
     return;
@@ -129,7 +129,7 @@ function write() {
   });
 }
 
-/** Take ends as texts, or say what is wrong with them. */
+/** Use these texts as ends, or say what is wrong with them. */
 function take(texts) {
   let at = 0;
   try {
@@ -167,7 +167,7 @@ function fromAddress() {
   }
   if (lows.length !== shape.length || highs.length !== shape.length) {
     by("problem").textContent =
-      `The address asks for ${lows.length} lower and ${highs.length} upper ends. Write from= and to= for each axis.`;
+      `The address has ${lows.length} lower and ${highs.length} upper ends. Write from= and to= for each axis.`;
     return false;
   }
   level = wanted || levels.find((one) => one.confidence === 0.95);
@@ -187,7 +187,7 @@ function fragment() {
   return `#${asked}`;
 }
 
-/** Keep the address in step, once the range rests: browsers slow pages down that change it all the time. */
+/** Update the address once the range stops changing: browsers slow down pages that change it all the time. */
 function sync() {
   clearTimeout(synced);
   synced = setTimeout(() => history.replaceState(null, "", fragment()), 300);
@@ -227,7 +227,7 @@ function controls() {
       await navigator.clipboard.writeText(location.href);
       by("copy").textContent = "Link copied";
     } catch {
-      by("copy").textContent = "Copy it from the address";
+      by("copy").textContent = "Copy it from the address bar";
     }
     setTimeout(() => {
       by("copy").textContent = "Copy link";
@@ -297,7 +297,7 @@ function draw() {
     document.querySelector(".toolbar").hidden = true;
     document.querySelector(".explorer").classList.add("plain");
     by("explore-title").textContent = "Choose a box";
-    by("caption").textContent = "There is no picture of these axes. Type both ends of each.";
+    by("caption").textContent = "There is no picture of these axes. Type both ends on each axis.";
     return;
   }
   by("caption").textContent = pictures.caption();
@@ -338,7 +338,7 @@ function draw() {
 
 // Begin ---------------------------------------------------------------------------------------------------------------
 
-/** Make the strategy's variances ready, in slices where that takes long. */
+/** Prepare the strategy's variances, in slices if that takes long. */
 function prepare() {
   ready = answers.prepare(20);
   if (!ready) {
@@ -367,7 +367,7 @@ if (data.askable) {
   prepare();
   addEventListener("hashchange", fromAddress);
 } else {
-  const sorry = "This map has more cells than a browser can number. Ask it with: dawa query release.json";
+  const sorry = "This map has more cells than a browser can number. Use instead: dawa query release.json";
   by("explore").replaceChildren(element("p", sorry));
   document.documentElement.dataset.ready = "";
 }

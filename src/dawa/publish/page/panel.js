@@ -9,7 +9,7 @@ const panel = (() => {
     return made;
   }
 
-  /** words: { said, bucketSaid(bucket) or null, pictured }; the answer in a sentence. */
+  /** Show the answer, and return it as a sentence. words: { said, bucketSaid(bucket) or null, pictured } */
   function show(answer, level, words) {
     by("value").textContent = numbers.records(answer.value);
     by("share").textContent = numbers.percent(answer.share);
@@ -26,7 +26,7 @@ const panel = (() => {
     return `${words.said}: ${value} records, ${sure}.`;
   }
 
-  /** Low to high as a bar, the noise inside of it, the value as a line. */
+  /** Low to high as a bar, the noise inside it, the value as a line. */
   function gauge({ value, noise, low, high }, waiting) {
     const [far, near, tick] = by("gauge").children;
     by("gauge").hidden = waiting || !Number.isFinite(high);
@@ -43,12 +43,12 @@ const panel = (() => {
     tick.style.left = `${Math.min(Math.max((100 * value) / room, 0), 100)}%`;
   }
 
-  /** Which buckets are cut: by name where they are stretches of one axis, else by number. */
+  /** Which buckets are cut: a list of a few stretches of one axis, otherwise how many. */
   function cuts(list, words) {
     const host = by("cuts");
     host.replaceChildren();
     if (list.length === 0) {
-      host.append(element("p", "No bucket is cut: nothing is assumed about how records lie inside of buckets."));
+      host.append(element("p", "No bucket is cut: nothing is assumed about how records lie inside buckets."));
       return;
     }
     const mark = element("span", "");
@@ -56,7 +56,7 @@ const panel = (() => {
     const few = words.bucketSaid && list.length <= MOST_LISTED;
     const count = `${numbers.fixed(list.length, 0)} ${list.length === 1 ? "bucket is" : "buckets are"} cut`;
     const where = words.pictured ? ", and marked in the picture" : "";
-    const rest = ". Their records are taken to lie evenly; the bias bound says how far off that can be.";
+    const rest = ". Their records are assumed to lie evenly; the bias bound says how wrong that can be.";
     const line = element("p", count + where + (few ? ":" : rest));
     line.prepend(mark);
     host.append(line);

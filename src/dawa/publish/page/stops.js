@@ -1,10 +1,10 @@
-// What it says of a bucket that the walk left it whole: a bound on its unevenness that fails with a given chance.
+// What follows when the walk left a bucket whole: a bound on its unevenness that fails with a given chance.
 const stops = (() => {
   const SMALLEST_STOP = 2 ** -24;
   const ROUNDING = 1e-6;
   const WORD = 2 ** 64;
 
-  /** The chance of stopping at 0, 1, 2, … steps: each the least that the one before it allows. */
+  /** The chance of stopping at 0, 1, 2, … steps: each is the least that the chance before it allows. */
   function knots(least) {
     const found = [1 - least];
     while (found[found.length - 1] > SMALLEST_STOP) {
@@ -25,7 +25,7 @@ const stops = (() => {
     return found.map((stop) => Math.log1p(-stop));
   }
 
-  /** For each point of the table, the most that the chances of stopping there, a step above, … can add up to. */
+  /** For each point of the table, an upper bound on the sum of the chances of stopping there, a step above, … */
   function chances({ loss, step }) {
     const allowed = numbers.float(numbers.read(loss)) * (1 - ROUNDING);
     const logs = knots(Math.exp(-allowed * step));

@@ -1,8 +1,8 @@
 // Variances by trees of intervals over the buckets.
 //
-// Nodes come depth first, parents before children; skip[i] is the first node after i that is not below it. With c a
-// node's weight over the resolution and s the sum of its children's m, m = s / (1 + c² s) is the variance of its total
-// by what was measured at it and below; a single bucket has m = 1 / c².
+// Nodes come depth first, parents before children; skip[i] is the first node after i that is not below it. Let c be a
+// node's weight over the resolution, and s the sum of its children's m. Then m = s / (1 + c² s) is the variance of the
+// node's total, from what was measured at the node and below; a single bucket has m = 1 / c².
 const trees = (() => {
   function strategy({ start, stop, skip, weight }, resolution) {
     const count = start.length;
@@ -29,7 +29,7 @@ const trees = (() => {
     const open = new Int32Array(deepest + 2);
     const [dot, variance] = [new Float64Array(deepest + 2), new Float64Array(deepest + 2)];
 
-    /** Only nodes that a query cuts are looked into; the open ones lie on a stack. */
+    /** Only the children of nodes that a query cuts are visited; the open nodes are on a stack. */
     return (query) => {
       let [level, run] = [0, 0];
       dot[0] = variance[0] = 0;
@@ -75,7 +75,7 @@ const trees = (() => {
     weight: new Float64Array(count),
   });
 
-  /** A tree with so many children per node, whose weights come level by level, leaves first. */
+  /** A tree with this many children per node, whose weights come level by level, leaves first. */
   function even({ branching, buckets: k, weights }) {
     const offset = [0];
     for (let nodes = k; ; nodes = Math.ceil(nodes / branching)) {
@@ -106,7 +106,7 @@ const trees = (() => {
     return nodes;
   }
 
-  /** Nested intervals with weights of their own, and every bucket below the narrowest around it. */
+  /** Nested intervals with their own weights, and every bucket below the narrowest interval around it. */
   function nested({ leaf, start, stop, weights }) {
     const count = leaf.length + start.length;
     const nodes = emptyNodes(count);

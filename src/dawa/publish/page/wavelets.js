@@ -1,10 +1,10 @@
 // Variances by Haar wavelets, along a line or along every axis of a grid.
 //
-// Rows of whole nodes are orthogonal, so a query's variance is a sum over nodes: an end that lies t buckets into a node
-// of width W counts min(t, W - t) / W there, upper ends plus and lower ends minus. The total and the nodes that are
-// partly padding concern only the totals of blocks, whose widths are the binary digits of k; "top" holds their part.
+// Rows of whole nodes are orthogonal, so a query's variance is a sum over nodes. An end that lies t buckets into a node
+// of width W adds min(t, W - t) / W there: upper ends plus, lower ends minus. The total, and the nodes that are partly
+// padding, concern only the totals of blocks, whose widths are the binary digits of k; "top" holds their part.
 const wavelets = (() => {
-  /** What all variances of one line need: the unit, the blocks' edges, and top at each of these. */
+  /** What all variances of one line need: the unit, the blocks' edges, and top at each edge. */
   function line(k, difference, total, resolution) {
     const digits = [];
     for (let level = 0; 2 ** level <= k; level += 1) {
@@ -54,7 +54,7 @@ const wavelets = (() => {
     return inverse;
   }
 
-  /** Where an end counts among the rows above all blocks. */
+  /** Add what an end contributes to the rows above all blocks. */
   function addTop({ edges, top }, x, sign, out) {
     let b = 0;
     while (b + 2 < edges.length && edges[b + 1] <= x) {
@@ -66,7 +66,7 @@ const wavelets = (() => {
     }
   }
 
-  /** The variance of weighted stretches, whose ends may lie inside of buckets. */
+  /** The variance of weighted stretches, whose ends may lie inside buckets. */
   function variance(on, { lo, hi, weight }) {
     const above = new Float64Array(on.edges.length - 1);
     for (let r = 0; r < lo.length; r += 1) {
@@ -95,7 +95,7 @@ const wavelets = (() => {
     return total;
   }
 
-  /** The rows in which a single cell counts, and how much: the square root of the variance, row by row. */
+  /** The rows to which a single cell contributes, and how much: the square root of the variance, row by row. */
   function rowsOf(on, cell) {
     const found = [];
     let first = 0;
@@ -121,7 +121,7 @@ const wavelets = (() => {
     return (query) => variance(on, query);
   }
 
-  /** Products of wavelets: a box's variance is the product of those of its sides, all else is summed row by row. */
+  /** Products of wavelets: a box's variance is the product of its sides' variances; others are summed row by row. */
   function product({ shape, weight }, resolution) {
     const sides = shape.map((k) => line(k, 1, 1, 1));
     const unit = (resolution / weight) ** 2;
