@@ -72,3 +72,13 @@ def wavelet_rows(strategy):
     padded.append([strategy.total] * 2**levels)
     kept = [row[:k] for row in padded]
     return np.array([row for row in kept if any(row)], np.int64)
+
+
+def gram_of(queries):
+    """The k × k matrix whose inner product with a covariance is the total squared error."""
+    rows = queries.dense()
+    total = (rows * queries.omega[:, None]).T @ rows
+    if not queries.differences:
+        return total
+    mean = queries.omega @ rows
+    return queries.omega.sum() * total - np.outer(mean, mean)

@@ -16,7 +16,7 @@ from dawa.strategy.base import RESOLUTION
 from dawa.strategy.bump_search import Objective
 from dawa.strategy.bumps import BumpStrategy, Patches
 from dawa.strategy.descent import LARGEST_ENTRY, descend
-from helpers.dense import random_bounds
+from helpers.dense import gram_of, random_bounds
 from helpers.grids import dense_rows, random_corners, random_pattern, random_stretches, random_tiling
 
 
@@ -47,7 +47,7 @@ def log_error(pattern, queries, inverse, entries):
     """The logarithm of T with dense matrices."""
     b = dense_rows(pattern, entries)
     matrix = np.vstack((b, np.eye(pattern.buckets))) / (inverse * (1 + b.sum(axis=0)))
-    return float(np.log(np.trace(queries.gram() @ np.linalg.inv(matrix.T @ matrix))))
+    return float(np.log(np.trace(gram_of(queries) @ np.linalg.inv(matrix.T @ matrix))))
 
 
 # --- the objective --------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from dawa.queries.bucket_queries import BucketQueries
 from dawa.strategy import hats
 from dawa.strategy.base import RESOLUTION
 from dawa.strategy.hats import HatStrategy, IntervalRows, QuerySums
+from helpers.dense import gram_of
 
 SEEDS = range(25)
 
@@ -124,7 +125,7 @@ def test_the_error_is_a_trace_and_its_gradient_the_slope(rng, k, differences):
         b = dense_rows(rows, entries)
         scale = inverse_allowance * (1 + b.sum(axis=0))
         matrix = np.vstack((b, np.eye(k))) / scale
-        return np.trace(queries.gram() @ np.linalg.inv(matrix.T @ matrix)), scale
+        return np.trace(gram_of(queries) @ np.linalg.inv(matrix.T @ matrix)), scale
 
     entries = rng.uniform(0.1, 1.5, len(rows.column))
     expected, scale = twin(entries)
@@ -143,7 +144,7 @@ def test_the_error_is_a_trace_and_its_gradient_the_slope(rng, k, differences):
 def test_expected_error_is_exact(rng, k, differences, monkeypatch):
     queries = random_queries(rng, k, differences=differences)
     strategy, _ = random_strategy(rng, k)
-    expected = np.trace(queries.gram() @ covariance(strategy))
+    expected = np.trace(gram_of(queries) @ covariance(strategy))
     assert strategy.expected_error(queries) == pytest.approx(expected, rel=1e-9)
     monkeypatch.setattr(hats, "ROWS_FOR_VARIANCES", 0)
     assert strategy.expected_error(queries) == pytest.approx(expected, rel=1e-9)
@@ -154,7 +155,7 @@ def test_closed_workloads_need_no_list(monkeypatch):
     strategy, _ = random_strategy(np.random.default_rng(5), len(bounds) - 1)
     for workload in (workloads.all_ranges(30), workloads.prefixes(30), workloads.identity(30)):
         one_by_one = workload.enumerated().on_buckets(bounds)
-        expected = np.trace(one_by_one.gram() @ covariance(strategy))
+        expected = np.trace(gram_of(one_by_one) @ covariance(strategy))
         for rows in (0, 10**9):
             monkeypatch.setattr(hats, "ROWS_FOR_VARIANCES", rows)
             assert strategy.expected_error(workload.on_buckets(bounds)) == pytest.approx(expected, rel=1e-9)

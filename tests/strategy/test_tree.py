@@ -10,7 +10,7 @@ from dawa import kernels, workloads
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.strategy import tree
 from dawa.strategy.base import RESOLUTION
-from helpers.dense import covariance, random_allowance, random_bounds, random_workload, range_matrix, tree_rows
+from helpers.dense import covariance, gram_of, random_allowance, random_bounds, random_workload, range_matrix, tree_rows
 from helpers.grids import random_corners, random_shape
 
 seeds = st.integers(0, 2**32)
@@ -54,7 +54,7 @@ def test_expected_error_solution_and_variances_equal_the_dense_ones(seed):
     for strategy in every_tree(queries, allowance, branching):
         rows = tree_rows(strategy)
         inverse = covariance(rows)
-        dense_error = np.trace(queries.gram() @ inverse)
+        dense_error = np.trace(gram_of(queries) @ inverse)
         assert strategy.expected_error(queries) == pytest.approx(dense_error, rel=1e-9)
         answers = rng.normal(size=len(rows))
         exact = np.linalg.lstsq(rows.astype(float), answers, rcond=None)[0]
@@ -84,7 +84,7 @@ def paper_objective(gram, apart, decay, inverse_of_children, share):
 
 def greedy_by_definition(queries, branching):
     """The paper's Algorithm 2 with dense matrices: shares λ of every node, bottom up."""
-    gram, k = queries.gram(), queries.buckets
+    gram, k = gram_of(queries), queries.buckets
     offset = tree.level_offsets(k, branching)
     levels = len(offset) - 1
     chosen = np.zeros(offset[-1])

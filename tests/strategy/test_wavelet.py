@@ -11,7 +11,15 @@ from dawa.errors import OptionError, ReleaseError
 from dawa.strategy.base import RESOLUTION
 from dawa.strategy.tree import uniform
 from dawa.strategy.wavelet import WaveletStrategy, wavelet
-from helpers.dense import covariance, random_allowance, random_bounds, random_workload, range_matrix, wavelet_rows
+from helpers.dense import (
+    covariance,
+    gram_of,
+    random_allowance,
+    random_bounds,
+    random_workload,
+    range_matrix,
+    wavelet_rows,
+)
 
 SIZES = [*range(1, 34), 47, 63, 64, 65, 96, 100]
 
@@ -91,7 +99,7 @@ def test_expected_error_equals_the_dense_one(seed):
     """Cells, prefixes, all ranges, single ranges and queries of several weighted runs, on buckets that they cut."""
     rng = np.random.default_rng(seed)
     queries, strategy = random_case(rng, int(rng.integers(1, 60)))
-    dense = np.trace(queries.gram() @ covariance(wavelet_rows(strategy)))
+    dense = np.trace(gram_of(queries) @ covariance(wavelet_rows(strategy)))
     assert strategy.expected_error(queries) == pytest.approx(dense, rel=1e-9)
 
 

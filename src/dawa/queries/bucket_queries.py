@@ -100,16 +100,6 @@ class BucketQueries:
                 matrix[i] += self.weight[r] * np.diff(np.clip(edges, self.lo[r], self.hi[r]))
         return matrix
 
-    def gram(self) -> FloatArray:
-        """The k × k matrix whose inner product with a covariance is the total squared error: for tests."""
-        rows = self.dense()
-        gram = (rows * self.omega[:, None]).T @ rows
-        if not self.differences:
-            return gram
-        mean = self.omega @ rows
-        result: FloatArray = self.omega.sum() * gram - np.outer(mean, mean)
-        return result
-
 
 def on_line(runs: Runs, bounds: IntArray) -> BucketQueries:
     """Queries of weighted runs of cells, in bucket coordinates.

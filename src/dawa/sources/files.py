@@ -32,12 +32,10 @@ class Parquet:
     Attributes:
         paths: The files.
         names: All columns' names.
-        columns: The names of the wanted columns.
     """
 
     paths: Sequence[Path]
     names: tuple[str, ...]
-    columns: tuple[str, ...]
 
 
 @contextmanager
@@ -156,7 +154,7 @@ def _typed(paths: list[Path], form: str, columns: list[str]) -> Stream | Parquet
     if form == "Parquet" and all(
         _plain(schema, there) and not _old(path) for schema, path in zip(schemas, paths, strict=True)
     ):
-        return Parquet(paths, names, tuple(there))
+        return Parquet(paths, names)
     return Stream(kinds, names, lambda: _batches(paths, form, kinds))
 
 
