@@ -1,7 +1,8 @@
 """The main job end to end, on people who do not exist: ``dawa demo``.
 
 The table is generated, so the demonstration may show the truth beside the released answers. Everything else is as in
-earnest: exact noise from the operating system, the default mechanism, a release file that is written and read back.
+a real release: exact noise from the operating system, the default mechanism, a release file that is written and
+read back.
 """
 
 import sys
@@ -36,7 +37,7 @@ RANGES = (
 def people(size: int = PEOPLE) -> dict[str, NDArray[np.int64]]:
     """A table of people with ages and yearly incomes, the same every time.
 
-    Some earn nothing, many the minimum wage exactly, most something around the middle, a few a lot.
+    Some earn nothing, many exactly the minimum wage, most something around the middle, and a few a lot.
 
     >>> sorted(people(3))
     ['age', 'income', 'person']
@@ -76,7 +77,7 @@ def run(epsilon: object, out: str | PathLike[str]) -> None:
     console.print(answers(release, table["income"]))
     console.print(
         f"Median income {release.quantile(0.5):,} (truth {np.median(table['income']):,.0f})."
-        f" The release is in {path}; asking it more costs nothing:"
+        f" The release is in {path}; more questions cost nothing:"
     )
     console.print(f"dawa query {folder} 20000:60000", highlight=False, soft_wrap=True)
 
@@ -93,7 +94,7 @@ def answers(release: Release, truth: NDArray[np.int64]) -> Table:
     table = Table(title="How many earn …", caption="low and high hold the truth with 95% confidence or more")
     for column in ("from", "to below", "answer", "noise margin", "bias bound", "low", "high", "truth"):
         table.add_column(column, justify="right", style="dim" if column == "truth" else "")
-    inside = np.minimum(truth, int(INCOME.stop) - 1)  # as the axis counts those above it
+    inside = np.minimum(truth, int(INCOME.stop) - 1)  # the axis counts higher incomes in its last cell
     for lo, hi in RANGES:
         found = release.answer(lo, hi)
         numbers = (found.value, found.noise_margin, found.bias_bound, found.low, found.high)
