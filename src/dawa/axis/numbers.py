@@ -89,7 +89,7 @@ class NumberAxis(Axis):
     def value_in(self, cell: int, part: Fraction) -> int | float:
         """A value this part of the way through a cell, rounded down to the unit of which start and step are multiples.
 
-        With a step of 1 or 100 the value is a whole number, an int; with a step of 0.01, the float nearest to a hundredth.
+        With a step of 1 or 100 the value is an int; with a step of 0.01 it is the float nearest to a hundredth.
         """
         first, width, unit = self.whole_numbers
         found = first + cell * width + min(int(part * width), width - 1)
