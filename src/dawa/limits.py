@@ -100,7 +100,7 @@ MOST_SEARCH_STEPS = 80
 # Mechanisms.
 
 MOST_CELLS_TRANSFORMED = 2**22
-"""Cells for EFPA: 16 frequencies are left there."""
+"""Cells for EFPA: with this many, 16 frequencies are left."""
 
 MOST_FREQUENCIES = 2**11 + 1
 """Frequencies that EFPA considers: all of them up to 4,096 cells."""
@@ -118,7 +118,7 @@ MOST_BRANCHES = 2**24
 """Children of a node, wider than any domain; a tree's widths then fit in 64 bits."""
 
 MOST_CELLS_RANKED = 2**22
-"""Cells for which mechanisms are ranked: each is measured, so that a larger domain takes minutes."""
+"""Cells for which mechanisms are ranked: every cell is measured, so a larger domain takes minutes."""
 
 MOST_CELLS_PLANNED = 2**20
 """A plan measures at most this many cells one by one; for larger domains its last line is left out."""

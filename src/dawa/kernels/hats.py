@@ -187,7 +187,7 @@ def error(
     """Total squared error T of the queries, and its derivatives in the entries of B and in the scales s.
 
     ``T = Σ_j s_j² square_j - Σ_i ω_i f_iᵀ K⁻¹ f_i`` with ``f_i = B diag(s) w_i``. Where differences are asked
-    for, the caller has put them into ω and square, and the term of ``linear = Σ ω w`` is taken back here.
+    for, the caller has put them into ω and square, and the term of ``linear = Σ ω w`` is subtracted here.
     ``cover`` lists the rows on each bucket.
 
     A row's answer to a run is its sum up to the run's end minus its sum up to the run's beginning. So the rows
