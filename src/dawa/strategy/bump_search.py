@@ -30,7 +30,7 @@ STEERING_QUERIES = 600
 """How many queries steer the descent."""
 
 SPREAD = 12**0.5
-"""Half the width of a bump, in standard deviations of its block: a square block's bump reaches the middle of the next."""
+"""Half the width of a bump, in standard deviations of its block: a square's reaches the middle of the next block."""
 
 COLUMN = 0.65
 """What the entries on a bucket sum to at first."""
