@@ -1,1 +1,1 @@
-"""What comes out: an estimate, answers with error bars, and the release that holds both and may be published."""
+"""The results: an estimate, answers with error bars, and the release that holds both and may be published."""
