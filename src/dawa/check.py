@@ -74,7 +74,7 @@ def positive(value: object, name: str, usual: int) -> float:
 def flag(value: object, name: str) -> bool:
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise OptionError(f"{name}={value!r} is neither True nor False.", "pass True or False.")
+        raise OptionError(f"{name}={value!r} is neither yes nor no.", "pass True or False.")
     return bool(value)
 
 
