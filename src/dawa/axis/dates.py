@@ -181,7 +181,7 @@ class DateAxis(Axis):
 
     @property
     def resolution(self) -> int | None:
-        """What times inside a cell are rounded to, in microseconds: the unit of the step, or a day if that is longer.
+        """What times inside a cell are rounded to, in microseconds: the unit of the step, or a day for longer units.
 
         None stands for the days of a zone, which are not equally long.
         """
