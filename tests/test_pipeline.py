@@ -392,7 +392,7 @@ def test_the_statement_names_a_record():
     for words in (
         "0.5-differentially private for each record",
         "one row of the table",
-        "Somebody with several records in it is protected less",
+        "Somebody with several records in the table is protected less",
         "The column 'age' is read as numbers from 0 up to 100 in steps of 1.",
         "Values outside are counted in the first or the last cell; missing values are left out.",
     ):

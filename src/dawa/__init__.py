@@ -9,5 +9,5 @@
 
 import lazy_loader
 
-# Public names are those of __init__.pyi. Each is imported when it is first used: the command line answers at once.
+# The public names are listed in __init__.pyi. Each is imported on first use, so the command line answers at once.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -21,6 +21,6 @@ def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
 
 
 def distinct(numbers: IntArray) -> IntArray:
-    """The numbers in increasing order, each once. Several times faster here than numpy's, which hashes them."""
+    """The numbers in increasing order, each once. Several times faster here than numpy.unique, which hashes."""
     ordered = np.sort(numbers)
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered

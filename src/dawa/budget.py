@@ -1,7 +1,7 @@
 """Epsilon as an exact fraction of what the user typed.
 
 ``0.1`` means one tenth, not the binary number nearest to it: shares of a budget then add up exactly, and a
-ledger can tell the last tenth from nothing.
+ledger knows whether a last tenth is left.
 """
 
 import math
@@ -58,7 +58,7 @@ def fraction(text: str) -> Fraction:
     """The number that a text writes: ``0.1``, ``1/10`` or ``1e-1``.
 
     Raises:
-        ValueError: If it does not write one, or one with more digits than any float has: they would never end.
+        ValueError: If the text is not a number, or has more digits than any float: computing them would never end.
     """
     power = re.search(r"[eE]([+-]?[\d_]+)\s*$", text)
     if power and abs(int(power[1])) > MOST_POWER:
@@ -67,7 +67,7 @@ def fraction(text: str) -> Fraction:
 
 
 def _fraction(number: Rational) -> Fraction:
-    """Unbounded integers in both parts: numpy's would overflow in exact arithmetic."""
+    """The fraction with Python's unbounded integers: numpy's would overflow in exact arithmetic."""
     return Fraction(int(number.numerator), int(number.denominator))
 
 
@@ -80,7 +80,7 @@ def share(part: object, name: str) -> Fraction:
 
 
 def shown(value: Fraction) -> str:
-    """An exact number as people write it: in decimals where these are exact, else as a fraction, never rounded.
+    """An exact number as people write it: in decimals where they are exact, else as a fraction, never rounded.
 
     >>> shown(Fraction(1, 4)), shown(Fraction(1, 3)), shown(Fraction(12))
     ('0.25', '1/3', '12')

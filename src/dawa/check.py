@@ -1,7 +1,7 @@
-"""Checks that options go through, and the one that every private step ends in: it loses no more than it may.
+"""Checks of options, and the check that guards every private step: it loses no more than it may.
 
-A check returns the value in a plain type, because numpy's do not survive in a release file, or raises an error that
-says what was wrong and what to pass instead.
+A check returns the value in a plain type, because numpy's types cannot go into a release file. Or it raises an error
+that says what was wrong and what to pass instead.
 """
 
 import math
@@ -37,7 +37,7 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 def whole(value: object, name: str, least: int = 1, most: int | None = None, kind: str = "a whole number") -> int:
-    """A whole number, or an error that says which there can be."""
+    """A whole number, or an error that says which numbers are allowed."""
     if not is_whole(value, least, most):
         bounds = f"from {least} to {most}" if most is not None else f"of at least {least}"
         raise OptionError(f"{name}={value!r} is not {kind}.", f"pass a whole number {bounds}.")
@@ -57,10 +57,10 @@ def positive(value: object, name: str, usual: int) -> float:
     Args:
         value: A number, or a string that reads as one.
         name: What to call it in an error.
-        usual: What to suggest there.
+        usual: The value that the error suggests.
 
     Raises:
-        OptionError: If it is not one.
+        OptionError: If the value is not a positive number.
     """
     found = math.nan
     if isinstance(value, (Real, str)) and not isinstance(value, (bool, np.bool_)):
@@ -91,10 +91,10 @@ def one_of(value: object, name: str, choices: Iterable[str]) -> str:
 
 
 def within(loss: Fraction | float, allowed: Fraction, what: str) -> None:
-    """Assert, before a private step runs, that the numbers it will use lose no more than it may.
+    """Assert, before a private step runs, that the numbers it will use lose no more than is allowed.
 
     Raises:
-        InvariantError: If they do: a proof does not hold, and nothing may be released.
+        InvariantError: If they lose more: then a proof does not hold, and nothing may be released.
     """
     if Fraction(loss) > allowed:
-        raise InvariantError(f"{what} would lose {loss}, more than the {allowed} that it may.")
+        raise InvariantError(f"{what} would lose {loss}, more than the allowed {allowed}.")

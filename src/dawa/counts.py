@@ -1,11 +1,11 @@
 """The private value: how many records fall into each cell.
 
 ``Counts`` is made once, checked once, and passed on opaque. It neither prints nor compares its cells. Code that
-needs them must say ``counts.exposed``; only the partition and measure steps do, and a test keeps it so. There the
-cells lie on a line, whatever the number of axes (``dawa.layout.curve``).
+needs them must say ``counts.exposed``; only the private steps do, and a test enforces this. In
+``exposed`` the cells lie on a line, for any number of axes (``dawa.layout.curve``).
 
-Cells without records are not stored, so that a step written against ``Occupied`` costs what the records cost,
-whatever the size of the domain.
+Cells without records are not stored. The cost of a step that uses ``Occupied`` therefore grows with the records, not
+with the size of the domain.
 """
 
 import math
@@ -26,7 +26,7 @@ SPARSE_HINT = "pass distinct row-major cell numbers, and how many records each o
 
 
 class Occupied(NamedTuple):
-    """The occupied cells in the clear: whoever reads this must add noise before passing anything on."""
+    """The occupied cells, unprotected: code that reads them must add noise before it passes anything on."""
 
     cells: IntArray
     """Increasing positions on the line."""
@@ -34,7 +34,7 @@ class Occupied(NamedTuple):
     """How many records each of them holds, at least one."""
 
     def __repr__(self) -> str:
-        """Nothing: errors and their reports print what is at hand."""
+        """No contents: error reports print the values that they find."""
         return "Occupied(private)"
 
     def totals(self, bounds: IntArray) -> IntArray:
@@ -43,7 +43,7 @@ class Occupied(NamedTuple):
         return np.diff(before[np.searchsorted(self.cells, bounds)])
 
     def dense(self, size: int) -> IntArray:
-        """One count per cell, the empty ones included."""
+        """One count per cell, empty cells included."""
         array = np.zeros(size, np.int64)
         array[self.cells] = self.counts
         return array
@@ -112,17 +112,17 @@ class Counts:
             )
         whole = _whole_numbers(counts)
         if len(cells) != len(whole) or (cells < 0).any() or (cells >= math.prod(shape)).any():
-            raise CountsError("Some cells lie outside the domain, or without a count.", SPARSE_HINT)
+            raise CountsError("Some cells lie outside the domain, or have no count.", SPARSE_HINT)
         places = Order(shape).positions(np.stack(np.unravel_index(cells, shape), axis=1)) if len(shape) > 1 else cells
         order = np.argsort(places)
         placed, held = places[order].astype(np.int64), whole[order]
         if (np.diff(placed) == 0).any() or (held == 0).any():
-            raise CountsError("Some cells are listed twice, or without a record.", SPARSE_HINT)
+            raise CountsError("Some cells are listed twice, or have no record.", SPARSE_HINT)
         return cls(shape, Occupied(frozen(placed), frozen(held)))
 
     @classmethod
     def none(cls, shape: tuple[int, ...]) -> "Counts":
-        """No records at all: what a mechanism makes of them is public."""
+        """No records at all: a mechanism's estimate of such counts is public."""
         empty = np.zeros(0, np.int64)
         return cls.sparse(shape, empty, empty)
 
@@ -139,7 +139,7 @@ def _whole_numbers(array: NDArray[np.generic]) -> IntArray:
     """An int64 copy, or an error that names no cell and no value."""
     if array.dtype.kind not in "iufb":
         raise CountsError("The counts are not numbers.", HINT)
-    numbers: NDArray[np.float64] = array  # type: ignore[assignment]  # any of the four kinds compares alike
+    numbers: NDArray[np.float64] = array  # type: ignore[assignment]  # all four kinds can be compared
     if array.dtype.kind == "f":
         if not np.isfinite(numbers).all():
             raise CountsError("Some counts are NaN or infinite.", HINT)
@@ -148,7 +148,7 @@ def _whole_numbers(array: NDArray[np.generic]) -> IntArray:
     if (numbers < 0).any():
         raise CountsError("Some counts are negative.", HINT)
     with np.errstate(over="ignore"):
-        total = float(numbers.sum(dtype=np.float64))  # exact up to 2^53, and too much beyond
+        total = float(numbers.sum(dtype=np.float64))  # exact up to 2^53; larger totals are refused
     if total > MOST_RECORDS:
         raise CountsError(
             f"The counts add up to more than 2^45 = {MOST_RECORDS} records, the most that is summed exactly.",

@@ -14,7 +14,7 @@ class DawaError(Exception):
         self.hint = hint
 
     def __reduce__(self) -> tuple[type, tuple[str, str]]:
-        """Survive pickling, so that the error crosses process borders whole."""
+        """Keep both parts when the error is pickled, as on the way to another process."""
         return type(self), (self.problem, self.hint)
 
 
@@ -31,7 +31,7 @@ class LedgerError(DawaError):
 
 
 class TakenBackError(LedgerError):
-    """A reservation that a person took back, so that nothing may be released on it."""
+    """A reservation that a person took back: nothing may be released on it."""
 
 
 class InvariantError(DawaError):
@@ -66,7 +66,7 @@ class ReleaseError(DawaError, ValueError):
 
 
 class SpecError(DawaError, ValueError):
-    """A description of a release that is incomplete, or says something that nobody reads."""
+    """A description of a release that is incomplete, or contains something that is not read."""
 
 
 class FolderError(DawaError):
@@ -74,9 +74,9 @@ class FolderError(DawaError):
 
 
 class PublicNote(str):
-    r"""A note on an exception that is made of public state alone, so that it may be shown where nothing else may.
+    r"""A note on an exception, made from public state alone: it may be shown where nothing else may.
 
-    It reads like an error: a problem and, after ``Hint:``, what to do next if there is something to do.
+    It has the form of an error: a problem and, after ``Hint:``, what to do next if there is something to do.
 
     >>> PublicNote("It was paid for.\nHint: try again.").after("It broke.", "call us.")
     ('It broke. It was paid for.', 'call us; try again.')
@@ -85,10 +85,10 @@ class PublicNote(str):
     __slots__ = ()
 
     def after(self, problem: str, hint: str) -> tuple[str, str]:
-        """The problem and the hint of an error, with these of the note after them."""
+        """The problem and the hint of an error, each followed by that of the note."""
         more, _, then = self.partition("\nHint: ")
         return f"{problem} {more}", f"{hint.removesuffix('.')}; {then}" if then else hint
 
 
 class UnbookedWarning(UserWarning):
-    """A release was made and paid for, but the ledger could not be told which one it was."""
+    """A release was made and paid for, but the ledger could not record which release it was."""

@@ -1,6 +1,6 @@
 """From noisy answers to bucket totals and cells: post-processing, free of budget.
 
-Least squares itself belongs to each strategy; here are the steps that all share.
+Each strategy has its own least squares; the steps that all strategies share are here.
 """
 
 from typing import Literal
@@ -17,9 +17,9 @@ POST_PROCESSES = ("none", "nonnegative", "rounded")
 def nonnegative(totals: FloatArray) -> FloatArray:
     """Bucket totals without negative numbers, by clipping sums from the top of a binary tree down.
 
-    The grand total is clipped at 0; then, pair by pair, both halves take half of what their parent has changed by, the
-    left half is clipped to what the parent has, and the right half gets the rest. Sums over many buckets, which are
-    known best, so change least.
+    The grand total is clipped at 0. Then, pair by pair, both halves take half of their parent's change, the left half
+    is clipped to what the parent has, and the right half gets the rest. So the sums over many buckets, which are known
+    best, change least.
     """
     sums = [totals]
     while len(sums[-1]) > 1:
@@ -27,7 +27,7 @@ def nonnegative(totals: FloatArray) -> FloatArray:
     kept = np.maximum(sums[-1], 0)
     for level, above in zip(sums[-2::-1], sums[:0:-1], strict=True):
         left = np.clip(level[::2] + (kept - above) / 2, 0, kept)
-        left[len(level) // 2 :] = kept[len(level) // 2 :]  # a left half without a right one is its parent
+        left[len(level) // 2 :] = kept[len(level) // 2 :]  # a left half without a right half equals its parent
         kept = np.stack((left, kept - left), axis=1).ravel()[: len(level)]
     return kept
 
@@ -59,5 +59,5 @@ def expanded(totals: FloatArray, bounds: IntArray) -> FloatArray:
 
 
 def records_before(borders: IntArray | FloatArray, totals: FloatArray, bounds: IntArray) -> FloatArray:
-    """The estimated number of records below each border, without expanding any cell."""
+    """The estimated number of records below each border, without expanding buckets into cells."""
     return np.interp(borders, bounds, np.concatenate(([0.0], np.cumsum(totals))))

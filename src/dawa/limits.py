@@ -1,18 +1,18 @@
-"""How much is too much: every limit of dawa, once.
+"""Every limit of dawa, in one place.
 
-They are public and fixed. What exceeds one is refused with a hint, or done another way that the caller can see.
+Limits are public and fixed. What exceeds one is refused with a hint, or done in another way that the caller can see.
 """
 
 # Axes and domains.
 
 MOST_CELLS_ON_AXIS = 2**48
-"""Borders of so many cells are still told apart by floats, and numbered exactly."""
+"""Floats still tell the borders of this many cells apart, and number them exactly."""
 
 MOST_EDGES = 4097
-"""Engines search among the edges by comparisons that are written out."""
+"""Edges of an axis; engines search them by comparisons that are written out."""
 
 MOST_LABELS = 1000
-"""Engines compare with each of them, one after the other."""
+"""Categories of an axis; engines compare a value with each of them, one after the other."""
 
 MOST_POWER = 400
 """The largest power of ten that a number may be written with."""
@@ -21,7 +21,7 @@ MOST_RECORDS = 2**45
 """With row weights up to 2^16, every weighted sum then fits in 62 bits."""
 
 MOST_AXES = 4
-"""Along which records are counted together; errors grow with every one."""
+"""Axes along which records are counted together; errors grow with every axis."""
 
 MOST_CELLS = 2**62
 """Positions are 64-bit numbers."""
@@ -30,17 +30,17 @@ MOST_CELLS_LISTED = 2**26
 """A step that lists every cell refuses larger domains."""
 
 MOST_RUNS = 2**26
-"""Runs of all queries together; a rectangle has about as many as cells along its edge."""
+"""Runs of all queries together; a rectangle has about as many runs as cells along its edge."""
 
 # Queries.
 
 MOST_QUERIES_ENUMERATED = 2**24
-"""Queries that are listed one by one; the workloads that are known by name need not be."""
+"""Queries that are listed one by one; workloads that are known by name need no list."""
 
 # Reading.
 
 MOST_RECORD_BYTES = 2**24
-"""Bytes of a record; a longer one is left out, so that an open quote cannot fill the memory."""
+"""Bytes of a record; a longer one is left out, so an unclosed quote cannot fill the memory."""
 
 MOST_HEADER_BYTES = 2**20
 """Bytes of a header."""
@@ -52,7 +52,7 @@ MOST_DATE_RUNS = 4096
 """Stretches of a date axis with cells of equal length; engines search among them by comparisons."""
 
 MOST_BITS = 1023
-"""Bits of a whole number in a list; beyond, it is larger than every float, and so outside of every axis."""
+"""Bits of a whole number in a list; a longer one is larger than every float, and so outside every axis."""
 
 MOST_DIGITS = 38
 """Digits of a decimal, in every engine that has a limit."""
@@ -75,13 +75,13 @@ MOST_CELLS_STRUCTURED = 2**16
 """Cells for StructureFirst: counts weighted by widths then add up to less than 2^62."""
 
 MOST_MARKS = 2**13
-"""Places for bounds of StructureFirst: costs of all pairs are held at once."""
+"""Places where StructureFirst may put bounds: the costs of all pairs are in memory at once."""
 
 MOST_CELLS_COSTED = {"powers": 2**22, "all": 2**14}
 """Cells for the paper's Algorithm 1, by kind of lengths: n·log n costs in memory, or n² costs one start at a time."""
 
 MOST_BOXES_ALONG = 2**22
-"""Most boxes along an axis, whatever the data: enough for every domain over two and more axes that can be listed."""
+"""Boxes along an axis, whatever the data: enough for every domain over two or more axes that can be listed."""
 
 # Strategies.
 
@@ -100,7 +100,7 @@ MOST_SEARCH_STEPS = 80
 # Mechanisms.
 
 MOST_CELLS_TRANSFORMED = 2**22
-"""Cells for EFPA: 16 frequencies are left there."""
+"""Cells for EFPA: with this many, 16 frequencies are left."""
 
 MOST_FREQUENCIES = 2**11 + 1
 """Frequencies that EFPA considers: all of them up to 4,096 cells."""
@@ -112,42 +112,42 @@ MOST_CANDIDATES = 50_000
 """Queries that compete in a round of MWEM; larger workloads are thinned."""
 
 MOST_ROUNDS = 200
-"""Rounds of MWEM where the user does not choose: time grows with their cube."""
+"""Rounds of MWEM if the user does not choose them; time grows with the cube of their number."""
 
 MOST_BRANCHES = 2**24
-"""Children of a node, wider than any domain; a tree's widths then fit in 64 bits."""
+"""Children of a node of a tree, so that the widths of its nodes fit in 64 bits."""
 
 MOST_CELLS_RANKED = 2**22
-"""Cells for which mechanisms are ranked: each is measured, so that a larger domain takes minutes."""
+"""Cells for which mechanisms are ranked: every cell is measured, so a larger domain takes minutes."""
 
 MOST_CELLS_PLANNED = 2**20
-"""A plan measures no more cells than this one by one; with more, its last line is left out."""
+"""A plan measures at most this many cells one by one; for larger domains its last line is left out."""
 
 MOST_CELLS_FOR_ALL_RANGES = 2**14
-"""Cells for which a plan takes all ranges; with more, a sample of ranges stands for them."""
+"""Cells for which a plan takes all ranges; for larger domains a sample of ranges stands for all."""
 
 # Pictures and pages.
 
 MOST_COLUMNS_DRAWN = 800
-"""More cells than this are drawn several to a column: their mean, and the band from their least to their most."""
+"""With more cells than this, a column draws several: their mean, and the band from their smallest to their largest."""
 
 MOST_OUTLINES = 4000
-"""More lines than this make a file that no viewer opens gladly, so they become pixels."""
+"""More lines than this make a file that viewers struggle to open, so they are drawn as pixels."""
 
 MOST_STEPS_DRAWN = 2000
-"""Buckets narrower than this part of the axis are drawn together."""
+"""Buckets narrower than the axis divided by this number are drawn together."""
 
 MOST_PIXELS = 1024
-"""Larger maps are drawn with several cells to a pixel."""
+"""Larger maps are drawn with several cells per pixel."""
 
 MOST_BUCKETS_DRAWN = 4096
 """Buckets that get a column of pixels each in the picture of a strategy."""
 
 MOST_ROWS_WRITTEN = 2**20
-"""A table with more lines than this is of no use to anyone; the release answers in its place."""
+"""A table with more lines than this helps nobody; ask the release instead."""
 
 MOST_CELLS_IN_BROWSER = 2**53
-"""Beyond so many cells, a browser's numbers do not tell positions on a map apart."""
+"""With more cells than this, a browser's numbers cannot tell positions on a map apart."""
 
 # The server.
 
@@ -158,7 +158,7 @@ MOST_BUCKETS_TOLD = 10_000
 """Buckets in one response."""
 
 MOST_BORDER_CELLS = 2**20
-"""Over several axes a range costs as much as it has cells along its sides; so many in one request."""
+"""Cells along the sides of all ranges in one request: over several axes, a range costs time for each of them."""
 
 MOST_CLIENTS = 10_000
 """Clients whose requests are counted; the one that was idle longest is forgotten first."""

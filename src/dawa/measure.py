@@ -36,7 +36,7 @@ class Measurements:
 def measure(
     counts: Counts, partition: Buckets, strategy: Strategy, epsilon: Fraction, randomness: Randomness
 ) -> Measurements:
-    """Answer the strategy's rows so that no record loses more than epsilon, its share of the partition included."""
+    """Answer the strategy's rows so that no record loses more than epsilon, its loss in the partition included."""
     scale = discrete.coarsened(RESOLUTION / (epsilon - partition.spent_least))
     check.within(loss(partition, strategy, scale), epsilon, "Measuring")
     exact = strategy.apply(partition.totals(counts.exposed, counts.shape))
@@ -46,7 +46,7 @@ def measure(
 def loss(partition: Buckets, strategy: Strategy, scale: Fraction) -> Fraction:
     """The most that any record loses to the partition and to measuring, in exact arithmetic.
 
-    A record of bucket b moves the answers by the sum of column b, so it loses that over the scale.
+    A record of bucket b moves the answers by the sum of column b, so it loses that sum divided by the scale.
     """
     sums = strategy.column_sums()
     if partition.spared is None:

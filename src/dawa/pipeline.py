@@ -48,12 +48,12 @@ def estimate(
         counts: Records per cell, along one to four axes.
         workload: What will be asked; None stands for all ranges, or for rectangles with evenly drawn corners.
         epsilon: The budget, all of which is spent. Floats are read as they are written: 0.1 is one tenth.
-        mechanism: A name out of ``dawa.mechanisms.names()``, or one with its options: ``dawa.mechanisms.Dawa(…)``.
+        mechanism: A name from ``dawa.mechanisms.names()``, or a mechanism such as ``dawa.mechanisms.Dawa(…)``.
         seed: For experiments on public data only: makes the run repeatable and voids its privacy.
-        options: The mechanism's own; see ``dawa.mechanisms.describe(name)``.
+        options: Options of the mechanism; see ``dawa.mechanisms.describe(name)``.
 
     Raises:
-        DawaError: One of its kinds, on any bad input, before anything private is used.
+        DawaError: A subclass of it, on any bad input, before anything private is used.
 
     >>> import dawa
     >>> counts = [0] * 20 + [50] * 12
@@ -90,20 +90,20 @@ def release(
             a Spark data frame, or an Ibis table.
         axes: The attribute with its public bounds and step, or up to four of them.
         epsilon: The budget, all of which is spent.
-        unit: The column that says whose record it is: persons are protected then, with all of their records.
+        unit: The column that says whose record it is. Each unit is then protected, with all of its records.
         max_rows_per_unit: How many records of one unit are counted, chosen at random.
-        workload: What will be asked most; None stands for all ranges alike.
-        mechanism: A name out of ``dawa.mechanisms.names(with_error_bars=True)``, or one of these with its options.
-        ledger: A file, or a database's address, in which the dataset's budget is kept; it pays before data is read.
-        dataset: The account in it.
+        workload: What will be asked most; None stands for all ranges equally.
+        mechanism: A name from ``dawa.mechanisms.names(with_error_bars=True)``, or one of them with its options.
+        ledger: A file, or a database's address, that keeps the dataset's budget; it pays before data is read.
+        dataset: The account in the ledger.
         seed: For experiments on public data only: repeats the noise and voids its privacy. It does not repeat which
             records of a unit are kept.
-        options: The mechanism's own.
+        options: Options of the mechanism.
 
     Raises:
-        DawaError: One of its kinds, on any bad input: before anything is spent if it can be told without rows. What
-            fails after a ledger has paid says what was spent and what is left; exceptions that are not ours say it in
-            a note.
+        DawaError: A subclass of it, on any bad input, and before anything is spent if no rows are needed to notice.
+            An error after a ledger has paid says what was spent and what is left; exceptions of other libraries say it
+            in a note.
 
     >>> import dawa
     >>> rel = dawa.release({"age": [31, 45, 45, 62]}, dawa.Axis("age", 0, 100), epsilon=1)
@@ -116,7 +116,7 @@ def release(
     chosen = mechanisms.configured(mechanism, options)
     if not chosen.error_bars:
         raise OptionError(
-            f"The mechanism {chosen.name!r} does not know the noise of its answers, so it makes no release.",
+            f"The mechanism {chosen.name!r} does not know the noise of its answers, so it cannot make a release.",
             "use 'dawa', or dawa.estimate if you need no error bars.",
         )
     queries = asked(workload, tuple(axis.size for axis in listed))
@@ -131,7 +131,7 @@ def release(
             handling = (*query.source.handling, *(axis.describe() for axis in listed))
             reservation = None
             if book is not None and dataset is not None:
-                # What a mechanism cannot do on this domain it refuses on an empty table too, and that costs nothing.
+                # A mechanism that cannot run on this domain refuses an empty table too, and that costs nothing.
                 estimate(Counts.none(queries.shape), queries, epsilon=per_record, mechanism=chosen)
                 what = _what(listed, unit, most, {**chosen.changed(), **options}, query.source.declared)
                 reservation = book.reserve(dataset, total, what=what, mechanism=chosen.name)
@@ -174,7 +174,7 @@ def listed_axes(axes: AxisLike) -> tuple[Axis, ...]:
 
 
 def _ledger(ledger: "LedgerLike | None", dataset: str | None) -> "Ledger | None":
-    """The open ledger that pays, if one does."""
+    """The open ledger that pays, or None."""
     if ledger is None and dataset is None:
         return None
     if ledger is None or dataset is None:
@@ -188,19 +188,19 @@ def _ledger(ledger: "LedgerLike | None", dataset: str | None) -> "Ledger | None"
 
 
 def _finalised(reservation: "Reservation", name: str) -> None:
-    """Book that the release is made.
+    """Book that the release was made.
 
     Raises:
-        TakenBackError: If its reservation was taken back meanwhile: it was never paid for, and nobody may have it.
+        TakenBackError: If the reservation was taken back meanwhile: the release is unpaid, and nobody may have it.
     """
     try:
         reservation.finalise(name)
     except TakenBackError:
         raise
     except LedgerError as error:
-        # What is paid for is not thrown away because a ledger fails now: there it stays spent, and pending.
+        # A release that is paid for is kept even if the ledger fails now: its entry stays spent, and pending.
         warnings.warn(
-            f"The release is made, but the ledger does not know: {error}\n"
+            f"The release was made, but the ledger could not record it: {error}\n"
             f"Entry {reservation.entry.number} stays spent: do not take it back.",
             UnbookedWarning,
             stacklevel=3,
@@ -214,7 +214,7 @@ def _what(
     options: Mapping[str, Any],
     declared: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What is spent on, for the ledger: public inputs alone."""
+    """What the budget is spent on, for the ledger: public inputs alone."""
     plain = {
         name: value if isinstance(value, (str, int, type(None))) else repr(value) for name, value in options.items()
     }
@@ -228,12 +228,13 @@ def _what(
 
 
 def asked(workload: Workload | None, shape: tuple[int, ...]) -> Workload:
-    """The workload, if it is one for these cells; None stands for all ranges, or for rectangles drawn evenly."""
+    """The workload, if it fits these cells; None stands for all ranges, or for rectangles drawn evenly."""
     if workload is None:
         return all_ranges(shape[0]) if len(shape) == 1 else random_rectangles(shape)
     if not isinstance(workload, Workload):
         raise WorkloadError(
-            f"The workload is a {type(workload).__name__}.", "make one with Workload.ranges or dawa.workloads."
+            f"The workload is a {type(workload).__name__}, not a Workload.",
+            "make one with Workload.ranges or dawa.workloads.",
         )
     if workload.shape != shape:
         raise WorkloadError(

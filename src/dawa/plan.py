@@ -1,8 +1,8 @@
 """What a release would spend, whom it would protect and how accurate it would be: from public inputs alone.
 
-The noise of a mechanism that does not look at the data is known beforehand, exactly. The default one chooses buckets by
-looking, privately, so its noise depends on how many the data support: the plan then says what it would be for several
-numbers of them. To find out, the mechanism itself is run, on an empty table.
+The noise of a mechanism that does not look at the data is known beforehand, exactly. The default mechanism looks at the
+data, privately, to choose buckets, so its noise depends on how many buckets the data support: the plan then gives the
+noise for several numbers of buckets. To find it, the mechanism itself is run on an empty table.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from dawa.workloads import uniform
 
 CONFIDENCE = 0.95
 NUMBERS = (16, 64, 256, 1024, 4096, 16_384)
-"""Of buckets, to give an idea; and at last one for every cell."""
+"""Numbers of buckets for which a plan gives the noise, as examples; the last example has a bucket for every cell."""
 
 
 SMALL = {1: 256, 2: 16, 3: 6, 4: 4}
@@ -33,12 +33,12 @@ SMALL = {1: 256, 2: 16, 3: 6, 4: 4}
 
 @dataclass(frozen=True)
 class Expected:
-    """The noise of answers, if there are so many buckets of equal size.
+    """The noise of answers, for one number of buckets of equal size.
 
     Attributes:
-        buckets: How many.
+        buckets: The number of buckets.
         rmse: The root of the mean squared error that noise makes, over the workload.
-        margin: How far noise moves an answer at most, about, at 95%.
+        margin: About how far noise moves an answer at most, at 95%.
     """
 
     buckets: int
@@ -52,15 +52,15 @@ class Plan:
 
     Attributes:
         axes: What the axes count and what they leave out, in sentences.
-        shape: Cells along each of them.
-        epsilon: What it spends, exactly.
+        shape: Cells along each axis.
+        epsilon: What the release spends, exactly.
         mechanism: The mechanism's name.
-        split: What each of its steps spends of that.
+        split: How much of epsilon each step spends.
         unit: The column that says who is protected; None protects rows.
-        max_rows_per_unit: How many rows of each are kept.
-        queries: How many ranges it is made for; None stands for all of them.
-        looks: Whether the mechanism looks at the data to choose its buckets, so that its noise depends on them.
-        expected: The noise of answers, by the number of buckets; one line if it is known.
+        max_rows_per_unit: How many rows of each unit are kept.
+        queries: How many ranges the release is made for; None stands for all of them.
+        looks: Whether the mechanism looks at the data to choose its buckets; its noise then depends on the data.
+        expected: The noise of answers, by the number of buckets; one line if the noise is known.
     """
 
     axes: tuple[str, ...]
@@ -78,7 +78,7 @@ class Plan:
     def protected(self) -> str:
         """Whom the release protects, in a sentence."""
         if self.unit is None:
-            return "Each row is protected; a person with several rows is protected less, by as many times."
+            return "Each row is protected; a person with several rows is protected that many times less."
         rows = "one" if self.max_rows_per_unit == 1 else self.max_rows_per_unit
         return f"Whoever {self.unit!r} names is protected with all their rows, of which at most {rows} will be counted."
 
@@ -93,14 +93,14 @@ class Plan:
             return f"Expect answers to be off by about ±{last.margin:,.0f} records from noise at 95%.{cut}"
         first = self.expected[min(1, len(self.expected) - 1)]
         most = (
-            f", and by about ±{last.margin:,.0f} at most, with no buckets but single cells"
+            f", and by about ±{last.margin:,.0f} at most, if every bucket is a single cell"
             if last.buckets == prod(self.shape) and last is not first
             else ""
         )
         return (
             f"Expect answers to be off by about ±{first.margin:,.0f} records from noise at 95% if the data support"
-            f" {first.buckets:,} buckets{most}. How many they support, and how much ranges that cut a bucket are off"
-            " beside that, depends on the data and cannot be told beforehand; each answer will say."
+            f" {first.buckets:,} buckets{most}. How many they support, and how much further off"
+            " ranges that cut a bucket are, depends on the data and is not known beforehand; each answer will say."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def planned(
     mechanism: MechanismLike = "dawa",
     **options: Any,  # noqa: ANN401  each mechanism checks its own
 ) -> Plan:
-    """Plan a release; the arguments are those of ``dawa.release``.
+    """Plan a release, with the arguments of ``dawa.release``.
 
     >>> import dawa
     >>> plan = planned([dawa.Axis("age", 0, 120)], epsilon=1, mechanism="identity")
@@ -163,7 +163,7 @@ def planned(
 
 
 def _split(shape: tuple[int, ...], epsilon: Fraction, mechanism: str, options: dict[str, Any]) -> dict[str, Fraction]:
-    """What each step spends: shares of epsilon, so that a small domain tells."""
+    """What each step spends: shares of epsilon, for which a small domain is enough."""
     if not isinstance(options.get("partition", ""), str):
         return {"partition": Fraction(0), "measure": epsilon}
     small = tuple(min(cells, SMALL[len(shape)]) for cells in shape)
@@ -173,7 +173,7 @@ def _split(shape: tuple[int, ...], epsilon: Fraction, mechanism: str, options: d
 def _known(
     shape: tuple[int, ...], workload: Workload, epsilon: Fraction, mechanism: str, options: dict[str, Any]
 ) -> list[Expected]:
-    """The noise of a mechanism that does not look, exactly."""
+    """The noise of a mechanism that does not look at the data, exactly."""
     if prod(shape) > MOST_CELLS_PLANNED:
         return []
     found = _run(shape, workload, epsilon, mechanism, options)
@@ -183,7 +183,7 @@ def _known(
 def _by_buckets(
     shape: tuple[int, ...], workload: Workload, epsilon: Fraction, mechanism: str, options: dict[str, Any]
 ) -> list[Expected]:
-    """The noise of what is measured with this epsilon, over buckets of equal size that cost nothing."""
+    """The noise of measuring with this epsilon, over buckets of equal size that cost nothing."""
     size = prod(shape)
     numbers = [number for number in NUMBERS if number < size] + [size] * (size <= MOST_CELLS_PLANNED)
     if not _takes(mechanism, {**options, "partition": "one"}):
@@ -207,14 +207,14 @@ def _takes(mechanism: str, options: dict[str, Any]) -> bool:
 
 
 def _even(size: int, number: int) -> list[int]:
-    """The bounds of so many buckets of nearly equal size."""
+    """The bounds of this number of buckets of nearly equal size."""
     return [size * bucket // number for bucket in range(number + 1)]
 
 
 def _run(
     shape: tuple[int, ...], workload: Workload, epsilon: Fraction, mechanism: str, options: dict[str, Any]
 ) -> Estimate:
-    """What the mechanism makes of an empty table."""
+    """The mechanism's estimate of an empty table."""
     return pipeline.estimate(Counts.none(shape), workload, epsilon=epsilon, mechanism=mechanism, **options)
 
 

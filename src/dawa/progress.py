@@ -1,6 +1,6 @@
-"""Long work says which stage it has reached, to whoever listens: a word, and never a number.
+"""Long work tells a listener which stage it has reached: a word, and never a number.
 
-How long a stage takes depends on the data all the same, so this is for the person who runs the release, and not for
+How long a stage takes still depends on the data, so progress is for the person who runs the release, and not for
 publication.
 
 >>> with heard(print):
@@ -27,7 +27,7 @@ def reached(stage: str) -> None:
 
 @contextmanager
 def heard(listener: Listener) -> Iterator[None]:
-    """Tell this listener what is reached inside the block."""
+    """Tell this listener which stages are reached inside the block."""
     token = _listener.set(listener)
     try:
         yield

@@ -1,6 +1,6 @@
-"""Workloads by name: those of the paper's experiments, and those that need no list.
+"""Workloads by name: those of the paper's experiments, and those that need no list of queries.
 
-Random ones take a seed because they are public: they say what is asked, not what is answered.
+Random workloads take a seed because they are public: they say what is asked, not what is answered.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def prefixes(n: int) -> Workload:
 
 
 def all_ranges(n: int) -> Workload:
-    """Every range there is, in closed form: what to ask for when the questions are not known yet.
+    """Every range, in closed form: the workload to use when the questions are not known yet.
 
     >>> len(all_ranges(2**20))
     549756338176
@@ -95,11 +95,12 @@ def random_rectangles(
     Workload(2000 queries over 256 × 256 cells)
 
     Args:
-        domain: Cells along each axis; or the axes themselves, and then ``size`` is in their own units.
-        m: How many.
-        seed: Which.
-        size: The extent of every rectangle along each axis; its place is drawn evenly among all that fit. A size that
-            is not a whole number of cells cuts cells at the edges. None draws both ends of every side among all cells.
+        domain: Cells along each axis; or the axes themselves, and then ``size`` is in their units.
+        m: The number of rectangles.
+        seed: The seed of the random draw.
+        size: The extent of every rectangle along each axis; its place is drawn evenly among all places where it fits. A
+            size that is not a whole number of cells cuts cells at the edges. None draws both ends of every side among
+            all cells.
 
     Raises:
         WorkloadError: If a size does not fit into the domain.
@@ -134,12 +135,12 @@ def _extent(size: Sequence[float], axes: Sequence[Axis], shape: tuple[int, ...])
     except (TypeError, ValueError):
         extent = np.array([np.nan])
     if extent.shape != (len(shape),) or not ((extent > 0) & (extent <= np.array(shape))).all():
-        raise WorkloadError(f"size={size!r} does not fit into the domain.", "pass one length per axis, none too long.")
+        raise WorkloadError(f"size={size!r} does not fit into the domain.", "pass one length per axis that fits.")
     return extent
 
 
 def _lengths(drawn: FloatArray, most: int) -> IntArray:
-    """Whole, non-negative, and no longer than the domain."""
+    """Lengths as whole numbers of cells, non-negative and no longer than the domain."""
     return np.minimum(np.rint(np.abs(drawn)), most).astype(np.int64)
 
 

@@ -391,7 +391,7 @@ WRONG = [
     (["--column", "age", "--range", "0:5", "--epsilon", "nan"], ["not a number"]),
     (["--column", "age", "--range", "0:5", "--epsilon", "inf"], ["not a number"]),
     (["--column", "age", "--range", "0:5", "--epsilon", "1", "--mechanism", "dewa"], ["no mechanism 'dewa'"]),
-    (["--column", "age", "--range", "0:5", "--epsilon", "1", "--mechanism", "mwem"], ["makes no release"]),
+    (["--column", "age", "--range", "0:5", "--epsilon", "1", "--mechanism", "mwem"], ["cannot make a release"]),
     (["--column", "age", "--range", "0:5", "--epsilon", "1", "--option", "efort=1"], ["no option 'efort'"]),
     (
         ["--column", "age", "--range", "0:5", "--epsilon", "1", "--option", "effort"],

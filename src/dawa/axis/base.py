@@ -1,7 +1,7 @@
 """What every axis has in common: one ordered attribute with public bounds, cut into cells.
 
-Bounds are never read from the data: the smallest and the largest value belong to two people. They are what is known
-before looking, such as "ages from 0 to 120".
+Bounds are never read from the data: the smallest and the largest value belong to two people. Bounds are known before
+anyone looks at the data, such as "ages from 0 to 120".
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ Outside = Literal["clip", "drop"]
 NO_BOUNDS = "bounds are never read from the data, because the smallest and the largest value belong to two people"
 
 KINDS: dict[str, Any] = {}
-"""Every kind of axis by its name in release files; the package imports them all."""
+"""Every kind of axis by its name in release files; the package imports every kind."""
 
 
 class Axis:
@@ -43,7 +43,7 @@ class Axis:
     Attributes:
         column: Where a table holds the attribute.
         start: The lowest value that can occur.
-        stop: One step above the highest; the last one on an ordered axis.
+        stop: One step above the highest value; the last category on an ordered axis.
         outside: What happens to values outside the bounds: ``"clip"`` counts them in the first or last cell,
             ``"drop"`` leaves them out. Missing values are always left out.
     """
@@ -55,11 +55,11 @@ class Axis:
     stop: Any
 
     def __init_subclass__(cls) -> None:
-        """Every kind is known by its name."""
+        """Register the kind by its name."""
         KINDS[cls.kind] = cls
 
     def __new__(cls, *_args: Any, **_options: Any) -> Self:  # noqa: ANN401  each kind names its own
-        """An axis of numbers, where no kind is named."""
+        """An axis of numbers, if no kind is named."""
         kind: type[Self] = KINDS["numbers"] if cls is Axis else cls
         return super().__new__(kind)
 
@@ -95,7 +95,7 @@ class Axis:
             start: The earliest time that can occur, such as ``"2013-01-01"`` or a ``datetime``.
             stop: The end, which is not included.
             step: The finest difference that matters: ``"15 minutes"``, ``"1h"``, ``"1 day"``, ``"1 month"``.
-            zone: None takes times as they are written. A name such as ``"Europe/Berlin"`` reads the bounds there,
+            zone: None takes times as they are written. A name such as ``"Europe/Berlin"`` reads the bounds in it,
                 places the column's times on the line of real elapsed time, and lets days begin at the zone's midnights.
             outside: ``"clip"`` or ``"drop"``.
 
@@ -128,14 +128,14 @@ class Axis:
         return False
 
     def value(self, border: ArrayLike) -> NDArray[Any]:
-        """The attribute's value at a cell border; half a cell is half a step, where there is something in between."""
+        """The attribute's value at a cell border; half a cell is half a step, if values lie in between."""
         raise NotImplementedError
 
     def value_in(self, cell: int, part: Fraction) -> Any:  # noqa: ANN401  the axis' own kind of value
-        """A value that the attribute can have, this part of the way through a cell: what a quantile is.
+        """A value that the attribute can have, this part of the way through a cell; quantiles are such values.
 
-        It is rounded down to what the axis tells apart and lies inside the cell, even where the part is all of it: the
-        end of a cell is the beginning of the next.
+        The value is rounded down to one that the axis distinguishes. It lies inside the cell even if the part is 1,
+        because the end of a cell is the beginning of the next.
 
         >>> Axis("age", 0, 120).value_in(27, Fraction(2, 3)), Axis("income", 0, 500, 100).value_in(1, Fraction(1, 3))
         (27, 133)
@@ -191,7 +191,7 @@ class Axis:
         return made
 
     def _check(self, cells: int | Fraction | None = None) -> None:
-        """Refuse what no axis can be: called by each kind once it knows its cells."""
+        """Refuse what is wrong on every kind of axis; each kind calls this once it knows its cells."""
         if not isinstance(self.column, str):
             raise AxisError(f"column={self.column!r} is not a name.", "pass the column's name, in quotes.")
         if self.outside not in ("clip", "drop"):
@@ -204,7 +204,7 @@ class Axis:
 
 
 def labelled(values: Iterable[object], shape: tuple[int, ...]) -> NDArray[np.object_]:
-    """An array of any values, one by one: numpy would take them apart."""
+    """An array of any values, each kept whole: numpy would take some of them apart."""
     array = np.empty(shape, object)
     array.reshape(-1)[:] = list(values)
     return array

@@ -24,18 +24,18 @@ from dawa.axis.readings import MONTHS, UNITS
 from dawa.errors import AxisError
 
 LAST = readings.ticks(datetime(9999, 12, 31))  # noqa: DTZ001  in no zone
-"""Where the calendar ends, as far as anyone asks."""
+"""Where the calendar ends for a date axis."""
 
 
 class Run(NamedTuple):
     """Cells of equal length, one after the other."""
 
     cell: int
-    """The number of the first."""
+    """The number of the first cell."""
     tick: int
-    """Where it begins, in microseconds since 1970."""
+    """Where the first cell begins, in microseconds since 1970."""
     width: int
-    """How long each of them is."""
+    """The length of each cell, in microseconds."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class DateAxis(Axis):
             )
 
     def _check_calendar(self) -> None:
-        """Cells of the calendar begin where its days and months do."""
+        """Check that cells of the calendar begin where its days and months begin."""
         _, unit = readings.step(self.step)
         if self._length is not None:
             return
@@ -174,14 +174,14 @@ class DateAxis(Axis):
 
     @property
     def daily(self) -> bool:
-        """Whether cells are days, or consist of them: each begins with a day, and a time within is told to the day."""
+        """Whether cells are days or consist of days: each begins with a day, and times inside are given to the day."""
         _, unit = readings.step(self.step)
         midnight = self._length is None or readings.ticks(self.start) % UNITS["day"] == 0
         return midnight and (unit in MONTHS or unit in {"day", "week"})
 
     @property
     def resolution(self) -> int | None:
-        """To what times inside a cell are rounded, in microseconds: the unit of the step, and a day for longer ones.
+        """What times inside a cell are rounded to, in microseconds: the unit of the step, or a day for longer units.
 
         None stands for the days of a zone, which are not equally long.
         """

@@ -1,7 +1,4 @@
-"""Numbers in cells of equal width.
-
-Numbers between explicit edges, for attributes whose cells are not equally wide.
-"""
+"""Numbers in cells of equal width, and numbers between explicit edges for cells of different widths."""
 
 import math
 from bisect import bisect_right
@@ -81,18 +78,18 @@ class NumberAxis(Axis):
         return self.step == 1 and self.start.denominator == 1
 
     def value(self, border: ArrayLike) -> FloatArray:
-        """The attribute's value at a cell border, the nearest float to it; half a cell is half a step."""
+        """The float nearest to the attribute's value at a cell border; half a cell is half a step."""
         first, width, unit = self.whole_numbers
         borders = np.asarray(border)
         if abs(first) + self.size * width < 2**53 and unit < 2**53:
-            return np.asarray((first + borders.astype(np.float64) * width) / unit)  # one rounding: the division's
+            return np.asarray((first + borders.astype(np.float64) * width) / unit)  # only the division rounds
         exactly = [(first + Fraction(place) * width) / unit for place in borders.reshape(-1).tolist()]
         return np.array([float(value) for value in exactly]).reshape(borders.shape)
 
     def value_in(self, cell: int, part: Fraction) -> int | float:
         """A value this part of the way through a cell, rounded down to the unit of which start and step are multiples.
 
-        With a step of 1 or 100 that is a whole number, an int; with a step of 0.01 the float nearest to a hundredth.
+        With a step of 1 or 100 the value is an int; with a step of 0.01 it is the float nearest to a hundredth.
         """
         first, width, unit = self.whole_numbers
         found = first + cell * width + min(int(part * width), width - 1)
@@ -110,7 +107,7 @@ class NumberAxis(Axis):
 
     @property
     def whole_numbers(self) -> tuple[int, int, int]:
-        """Start and step in units of which both are whole numbers, and how many of these make 1."""
+        """Start and step in a unit that makes both whole numbers, and how many of these units make 1."""
         unit = math.lcm(self.start.denominator, self.step.denominator)
         return int(self.start * unit), int(self.step * unit), unit
 

@@ -38,9 +38,9 @@ class OrderedAxis(Axis):
     def __post_init__(self) -> None:
         if self.labels is None:
             raise AxisError(
-                f"The axis {self.column!r} lists no values; they are never read from the data, because a rare one"
-                " belongs to few people.",
-                'name those that can occur, in order, such as dawa.Axis.ordered("grade", ["A", "B", "C"]).',
+                f"The axis {self.column!r} lists no values; they are never read from the data, because a rare"
+                " value belongs to few people.",
+                'list the values that can occur, in order, such as dawa.Axis.ordered("grade", ["A", "B", "C"]).',
             )
         hint = 'pass a list without repetitions, such as ["A", "B", "C"] or [1, 2, 3].'
         listed = () if isinstance(self.labels, str) or not isinstance(self.labels, Iterable) else tuple(self.labels)
@@ -50,12 +50,12 @@ class OrderedAxis(Axis):
         if self.outside == "clip":
             raise AxisError(
                 f"The ordered axis {self.column!r} has no ends to clip to.",
-                "leave outside='clip' out: values that are not listed are left out.",
+                "remove outside='clip': values that are not listed are left out.",
             )
         if not 1 <= len(labels) <= MOST_LABELS:
             raise AxisError(
                 f"The axis {self.column!r} lists {len(labels)} values.",
-                f"pass a list of at most {MOST_LABELS}, or number them in the table and use dawa.Axis.",
+                f"pass a list of at most {MOST_LABELS} values, or number them in the table and use dawa.Axis.",
             )
         kinds = {type(label) for label in labels}
         if len(kinds) > 1 or not kinds <= {str, int, bool}:
@@ -84,12 +84,12 @@ class OrderedAxis(Axis):
         return True
 
     def value(self, border: ArrayLike) -> NDArray[np.object_]:
-        """The category that begins at a border or lies around it; the last one at the end."""
+        """The category that begins at a border or lies around it; at the end, the last category."""
         cells = np.clip(np.floor(np.asarray(border)), 0, self.size - 1).astype(np.int64)
         return labelled([self.labels[cell] for cell in cells.reshape(-1).tolist()], cells.shape)
 
     def value_in(self, cell: int, part: Fraction) -> Label:
-        """The category of a cell, all the way through it."""
+        """The category of a cell, whatever the part."""
         del part
         return self.labels[cell]
 

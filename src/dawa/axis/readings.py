@@ -57,10 +57,10 @@ def exact(value: object, name: str) -> Fraction:
 
 
 def time(value: object, name: str, zone: tzinfo | None) -> datetime:
-    """A moment: without a zone as it is written, with one in that zone.
+    """A moment: as it is written if there is no zone, else in that zone.
 
     Raises:
-        AxisError: If it is not a time, or names an offset where there is no zone to compare it with.
+        AxisError: If it is not a time, or if it has an offset and there is no zone to compare it with.
     """
     found = _time(value, name)
     if found.tzinfo is None and zone is None:
@@ -70,7 +70,7 @@ def time(value: object, name: str, zone: tzinfo | None) -> datetime:
             f"{name}={value!s} has a time zone, but the axis has none.",
             "leave the offset out, or name the axis' zone: zone='Europe/Berlin'.",
         )
-    try:  # by way of UTC, so that a time which clocks skip becomes one that they show
+    try:  # through UTC: a time that clocks skip becomes a time that they show
         return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC).astimezone(zone)
     except OverflowError:
         raise AxisError(f"{name}={value!s} is too near to the end of the calendar.", TIME_HINT) from None
@@ -80,7 +80,7 @@ def _time(value: object, name: str) -> datetime:
     if isinstance(value, np.datetime64) and not np.isnat(value):
         value = value.astype("M8[us]").item()
     if isinstance(value, datetime):
-        return datetime.combine(value.date(), value.timetz())  # a plain one, whatever it was derived from
+        return datetime.combine(value.date(), value.timetz())  # a plain datetime, even from a subclass
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day)  # noqa: DTZ001  the zone comes later
     if isinstance(value, str):
@@ -98,13 +98,13 @@ def ticks(moment: datetime) -> int:
 
 
 def at(tick: int, zone: tzinfo | None) -> datetime:
-    """The moment so many microseconds after 1970."""
+    """The moment this many microseconds after the beginning of 1970."""
     plain = EPOCH + timedelta(microseconds=tick)
     return plain if zone is None else plain.replace(tzinfo=UTC).astimezone(zone)
 
 
 def step(value: object) -> tuple[int, str]:
-    """How many of which unit a step is.
+    """A step as a number and a unit.
 
     >>> step("15min"), step("1 month"), step(timedelta(hours=36))
     ((15, 'minute'), (1, 'month'), (36, 'hour'))

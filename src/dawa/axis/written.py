@@ -12,7 +12,7 @@ from dawa.axis.dates import DateAxis
 
 
 def written(axis: Axis, lo: ArrayLike, hi: ArrayLike) -> tuple[list[Any], list[Any]]:
-    """Ranges of cells as people write them; ``axis.span`` reads the same cells where borders have decimals.
+    """Ranges of cells as people write them; ``axis.span`` reads the same cells if the borders are exact decimals.
 
     >>> written(Axis("age", 0, 120), [0, 18], [18, 65])
     ([0, 18], [18, 65])
@@ -24,7 +24,7 @@ def written(axis: Axis, lo: ArrayLike, hi: ArrayLike) -> tuple[list[Any], list[A
 
 
 def plain(axis: Axis, value: Any) -> Any:  # noqa: ANN401  the axis' own kind of value
-    """One value of an axis as JSON can hold it: times as text, without the clock where the axis is of days.
+    """One value of an axis as JSON can hold it: times as text, without the time of day on an axis of days.
 
     >>> plain(Axis.dates("when", "2013-01-01", "2014-01-01", step="1 month"), datetime(2013, 5, 17))
     '2013-05-17'
@@ -47,7 +47,7 @@ def middle(axes: Sequence[Axis]) -> tuple[list[Any], list[Any]]:
 
 
 def _plain(axis: Axis, borders: ArrayLike) -> list[Any]:
-    """The values at cell borders: whole numbers where all are, dates without a time where none has one."""
+    """The values at cell borders: integers if all are whole, dates without a time if all are at midnight."""
     values = axis.value(borders)
     if axis.kind == "dates":
         moments = [value if isinstance(value, datetime) else value.item() for value in values.reshape(-1)]

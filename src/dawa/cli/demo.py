@@ -1,7 +1,8 @@
 """``dawa demo``: the main job end to end, on people who do not exist.
 
 The table is generated, so the demonstration may show the truth beside the released answers. Everything else is as in
-earnest: exact noise from the operating system, the default mechanism, a release file that is written and read back.
+a real release: exact noise from the operating system, the default mechanism, a release file that is written and read
+back.
 """
 
 from pathlib import Path
@@ -44,7 +45,7 @@ RANGES = (
 def people(size: int = PEOPLE) -> dict[str, NDArray[np.int64]]:
     """A table of people with ages and yearly incomes, the same every time.
 
-    Some earn nothing, many the minimum wage exactly, most something around the middle, a few a lot.
+    Some earn nothing, many exactly the minimum wage, most something around the middle, and a few a lot.
 
     >>> sorted(people(3))
     ['age', 'income', 'person']

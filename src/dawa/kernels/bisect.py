@@ -1,10 +1,11 @@
 """Deviations from the median of growing intervals, exactly: what P-HP and StructureFirst compare.
 
 Two heaps hold the lower and the upper half of the cells seen so far. The lower half has as many cells as the upper
-one, or one more, and its largest is a median m, so that ``Σ|x_j - m| = Σ upper - Σ lower + m·(|lower| - |upper|)``.
-Sums of counts fit in 63 bits wherever the counts' total does.
+one, or one more, and its largest is a median m, so ``Σ|x_j - m| = Σ upper - Σ lower + m·(|lower| - |upper|)``.
+Sums of counts fit in 63 bits if the total of the counts does.
 
-Costs of all intervals between public marks, and the least cost of each prefix by number of buckets.
+The module also computes the costs of all intervals between public marks, and the least cost of each prefix by number
+of buckets.
 """
 
 import numpy as np
@@ -23,7 +24,7 @@ def _push(heap, size, value):
 
 @njit(cache=True, inline="always")
 def _replace_top(heap, size, value):
-    """Take the least out of a heap of ``size`` entries and put a value in."""
+    """Replace the least value in a heap of ``size`` entries by another value."""
     place = 0
     child = 1
     while child < size:
@@ -44,7 +45,7 @@ def growing(values, lower, upper, scores):
     Args:
         values: Non-negative counts.
         lower: Scratch for half of the values, rounded up; it holds them negated.
-        upper: Likewise.
+        upper: Scratch of the same size, not negated.
         scores: The result, one per value.
     """
     lower_sum, upper_sum = np.int64(0), np.int64(0)
@@ -73,7 +74,7 @@ def growing(values, lower, upper, scores):
 
 @njit(cache=True)
 def bisections(counts):
-    """What is left of the deviation after a cut: entry i is that of the first i cells plus that of the others.
+    """The deviation that is left after a cut: entry i is that of the first i cells plus that of the other cells.
 
     Entry 0 is the deviation of all cells, uncut.
     """

@@ -1,7 +1,4 @@
-"""Queries on a grid, seen from boxes that tile it.
-
-Cut a grid of noisy numbers into boxes that are even up to the noise.
-"""
+"""Queries on boxes that tile a grid, and a grid of noisy numbers cut into boxes that are even up to the noise."""
 
 import math
 
@@ -11,15 +8,15 @@ from numba import njit
 from dawa.kernels.runs import twice
 
 BLOCK = 32
-"""Boxes that are passed over, or taken, together."""
+"""Boxes that are skipped, or taken, together."""
 
 
 @njit(cache=True)
 def overlaps(lo, hi, box_lo, box_hi):
-    """Which part of every box each query covers: first stretch of every query, and stretches' ends and parts.
+    """Which part of every box each query covers: the first stretch of every query, and the stretches' ends and parts.
 
-    Neighbouring boxes that are covered alike make one stretch together. Blocks of consecutive boxes that lie outside
-    of a query are passed over, and blocks inside of it are taken whole.
+    Neighbouring boxes with the same covered part make one stretch. Blocks of consecutive boxes that lie outside a
+    query are skipped, and blocks inside it are taken whole.
     """
     dims, k = lo.shape[1], len(box_lo)
     blocks = (k + BLOCK - 1) // BLOCK
@@ -68,7 +65,7 @@ def overlaps(lo, hi, box_lo, box_hi):
 
 @njit(cache=True)
 def labels(box_lo, box_hi, shape):
-    """The box that each cell lies in, row by row of the grid; -1 where there is none, -2 where there are two."""
+    """The box that each cell lies in, in row-major order; -1 if there is no box, -2 if there are two."""
     dims = len(shape)
     cells = 1
     for i in range(dims):
@@ -102,7 +99,7 @@ def cut(cells, shape, variance, tolerance):
     Args:
         cells: The numbers, in row-major order.
         shape: Cells along each axis.
-        variance: The variance of the noise in each of them.
+        variance: The variance of the noise in each number.
         tolerance: How many standard deviations beyond noise alone make a box uneven.
     """
     dims = len(shape)
@@ -122,7 +119,7 @@ def cut(cells, shape, variance, tolerance):
         if size > 1:
             squares = _sums(cells, shape, lo, hi, size, slabs)
             axis, at, gain = _best(lo, hi, size, slabs)
-            # The square of Laplace noise has 5 times the squared variance as its own variance.
+            # The variance of squared Laplace noise is 5 times the square of the noise's variance.
             usual = size - 1 + tolerance * math.sqrt(5.0 * (size - 1))
             if squares <= variance * usual and gain <= variance * tolerance**2:
                 at = 0
@@ -144,7 +141,7 @@ def cut(cells, shape, variance, tolerance):
 
 @njit(cache=True)
 def _sums(cells, shape, lo, hi, size, slabs):
-    """The squared deviations of a box from its mean, summed; into ``slabs``, each slice's sum of deviations."""
+    """The sum of a box's squared deviations from its mean; ``slabs`` gets each slice's sum of deviations."""
     dims = len(shape)
     last = hi[dims - 1] - lo[dims - 1]
     at = np.empty(dims, np.int64)
@@ -184,7 +181,7 @@ def _sums(cells, shape, lo, hi, size, slabs):
 
 @njit(cache=True)
 def _best(lo, hi, size, slabs):
-    """The cut that takes most of the squared deviations away: its axis, how many slices before it, how much."""
+    """The cut that removes most of the squared deviations: its axis, the slices before it, and what it removes."""
     axis, at, gain = 0, 0, 0.0
     for i in range(len(lo)):
         length = hi[i] - lo[i]

@@ -1,4 +1,4 @@
-"""Sums over rows with scattered entries: what bumps need of queries, and of their own derivatives.
+"""Sums over rows with scattered entries: what bumps need for queries, and for their own derivatives.
 
 Rows are stored one after the other: row l owns entries ``ptr[l]`` to ``ptr[l + 1]``, each with its bucket in
 ``column``. Sorted by bucket instead, bucket j owns the entries ``order[column_ptr[j]:column_ptr[j + 1]]``.
@@ -10,7 +10,7 @@ from numba import njit
 
 @njit(cache=True)
 def times(ptr, column, entries, queries):
-    """Each row's sum over its entries times the queries' weights there; one row of weights per bucket."""
+    """Each row's sum of its entries times the queries' weights on their buckets; one row of weights per bucket."""
     found = np.zeros((len(ptr) - 1, queries.shape[1]), queries.dtype)
     for row in range(len(ptr) - 1):
         for e in range(ptr[row], ptr[row + 1]):

@@ -5,19 +5,19 @@ The deviation of an interval is a multiple of one over its length:
     dev = Σ|x_j - mean| = 2·Σ_{x_j > mean} (x_j - mean),   mean = sum / length.
 
 Only the number of cells above the mean and their sum are needed. A Fenwick tree over the ranks of the values
-holds both, so that one more cell, one less, or a question costs a logarithm.
+holds both, so adding a cell, removing one, or asking takes logarithmic time.
 
-Kernels return ``floor(lattice · dev)``. ``length · dev`` is an even integer, so nothing is rounded where
+Kernels return ``floor(lattice · dev)``. ``length · dev`` is an even integer, so nothing is rounded if
 twice the lattice is a multiple of the length. No product is larger than ``lattice · dev``,
 ``lattice · length`` or ``2 · length²``: they must fit in 63 bits.
 
-The partition of least total cost, by dynamic programming over integer bucket costs.
+The module also finds the partition of least total cost, by dynamic programming over integer bucket costs.
 
-Ties are decided by a fixed rule: of two equal totals the one with the longer last bucket wins and, if those
-are equal too, the one with the longer bucket before it, and so on. The rule alone is an order of all
-partitions, the same for all data: the privacy proof of ``noisy_cost`` needs that.
+Ties are decided by a fixed rule: of two partitions with equal totals, the one with the longer last bucket wins. If
+these buckets are equal too, the one with the longer bucket before them wins, and so on. The rule alone is an order of
+all partitions, the same for all data: the privacy proof of ``noisy_cost`` needs that.
 
-Every partial total must fit in 63 bits; whoever scales the costs sees to it.
+Every partial total must fit in 63 bits; the code that scales the costs must ensure this.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def ranked(counts: IntArray) -> tuple[IntArray, IntArray]:
 
 @njit(cache=True, inline="always")
 def _add(tree, rank, number, total):
-    """Put ``number`` cells (-1 takes one away) with the sum ``total`` into the tree."""
+    """Put ``number`` cells (-1 removes one) with the sum ``total`` into the tree."""
     node = rank + 1
     while node < tree.shape[0]:
         tree[node, 0] += number
@@ -44,7 +44,7 @@ def _add(tree, rank, number, total):
 
 @njit(cache=True, inline="always")
 def _deviation(tree, values, total, length, top, lattice):
-    """``floor(lattice · dev)`` of the cells in the tree; ``top`` is the largest power of two within it."""
+    """``floor(lattice · dev)`` of the cells in the tree; ``top`` is the largest power of two up to its size."""
     mean = total // length
     rest = total - mean * length
     node = 0
@@ -83,7 +83,7 @@ def windows(values, ranks, length, lattice):
     Args:
         values: From ``ranked``.
         ranks: From ``ranked``.
-        length: Of the intervals, at most the number of cells.
+        length: The length of the intervals, at most the number of cells.
         lattice: How many steps make one record.
     """
     starts = len(ranks) - length + 1
@@ -139,7 +139,7 @@ def powers(costs):
     last[0] = 0
     for end in range(1, size + 1):
         least = UNREACHED
-        for level in range(levels - 1, -1, -1):  # the longest first, so that it keeps its place in a tie
+        for level in range(levels - 1, -1, -1):  # the longest first, so it wins a tie
             start = end - (1 << level)
             if start >= 0 and best[start] + costs[level, start] < least:
                 least = best[start] + costs[level, start]
@@ -152,8 +152,8 @@ def powers(costs):
 def extend(best, last, start, costs):
     """Offer the buckets ``[start, start + 1)``, ``[start, start + 2)``, … to the partitions that end there.
 
-    Called for every start in increasing order, it leaves in ``last`` what ``traced`` wants. At the first call
-    ``best`` holds 0 and then ``UNREACHED``. A later start is a shorter last bucket, and loses a tie.
+    Called for every start in increasing order, it leaves in ``last`` what ``traced`` needs. At the first call
+    ``best`` holds 0 and then ``UNREACHED``. A later start means a shorter last bucket, which loses a tie.
     """
     before = best[start]
     for offset in range(len(costs)):

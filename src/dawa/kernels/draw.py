@@ -1,11 +1,11 @@
-"""Exact draws from the geometric and the discrete Laplace distribution, out of a stream of random bytes.
+"""Exact draws from the geometric and the discrete Laplace distribution, made from a stream of random bytes.
 
 The method is Canonne, Kamath and Steinke's (2020), in whole numbers: every value is an int64, no float is
 made, and every chance is a comparison with fresh random bytes. ``noise/noise.md`` proves the distribution.
 
-A helper takes the stream and a position, and returns its value and the next position. Where the stream ends
-first the position is ``EXHAUSTED``: nothing is decided then, and the draw is repeated from its first byte
-once more bytes follow it.
+A helper takes the stream and a position, and returns its value and the next position. If the stream ends
+first, the position is ``EXHAUSTED``: nothing is decided then, and the draw is repeated from its first byte
+once more bytes follow.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ LARGEST = 2**63 - 1
 
 @njit(cache=True)
 def _below(stream, at, bound):
-    """A uniform number in ``[0, bound)``: the remainder of a uniform number from a whole number of bounds."""
+    """A uniform number in ``[0, bound)``: the remainder of a number that is uniform below a multiple of the bound."""
     width = 4 if bound < SHORT else 8
     last = 2**32 - bound if bound < SHORT else LARGEST - (bound - 1)
     while at + width <= stream.size:
@@ -139,7 +139,7 @@ def draw(stream, numerators, denominators, signed, out):
         out: Where the draws go.
 
     Returns:
-        How many draws are complete; how many bytes these took; whether the next one exceeds 63 bits.
+        How many draws are complete; how many bytes they took; whether the next draw exceeds 63 bits.
     """
     step = 0 if numerators.size == 1 else 1
     at = np.int64(0)
@@ -171,10 +171,10 @@ def draw(stream, numerators, denominators, signed, out):
 def choose(stream, wholes, parts, whole):
     """The index of a candidate, with chances proportional to ``exp(-(wholes + parts / whole))``.
 
-    A candidate is proposed evenly and kept with that chance, until one is kept.
+    Candidates are proposed evenly, and each is kept with this chance, until one is kept.
 
     Returns:
-        The index, or -1 where the stream ends first.
+        The index, or -1 if the stream ends first.
     """
     at = np.int64(0)
     while True:

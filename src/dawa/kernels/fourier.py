@@ -1,7 +1,7 @@
-"""Sums over integer cosines and sines, and what queries look like to them.
+"""Sums over integer cosines and sines, and the power of queries at each frequency.
 
-Tables hold one period: row j of the transform has ``table[(j · l) mod n]`` at cell l. Indices are stepped, never
-multiplied, so that they stay below twice the size.
+Tables hold one period: row j of the transform has ``table[(j · l) mod n]`` at cell l. Indices are added, never
+multiplied, so they stay below twice the size.
 """
 
 import numpy as np
@@ -61,15 +61,15 @@ def largest_columns(cosines, sines, weights):
 def powers(first, lo, hi, weight, circle, frequencies):
     """The mean over queries of ``|Σ_runs weight · (u^(j·lo) - u^(j·hi))|²`` for each frequency j, u = exp(-2πi/n).
 
-    A query's transform is this sum divided by ``1 - u^j``: whoever calls divides by ``|1 - u^j|²``.
+    A query's transform is this sum divided by ``1 - u^j``: the caller divides by ``|1 - u^j|²``.
 
     Args:
         first: Query ``i`` owns runs ``first[i]`` to ``first[i + 1]``.
         lo: First cell of each run.
-        hi: One past its last.
-        weight: What it counts for.
+        hi: One past the last cell of each run.
+        weight: The weight of each run.
         circle: Powers of u, one period.
-        frequencies: How many.
+        frequencies: The number of frequencies.
     """
     size = len(circle)
     queries = len(first) - 1

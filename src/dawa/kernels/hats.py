@@ -1,18 +1,18 @@
 """Rows with interval supports: factorisation, least squares and expected error in quasi-linear time.
 
 Rows are sorted by right end. Row r owns ``values[ptr[r]:ptr[r + 1]]``, on buckets ``start[r]`` to
-``stop[r]``. Two rows meet where their supports overlap. Of the rows before r, those are the consecutive ones
-from ``near[r]`` to ``r - 1``, because their right ends lie beyond ``start[r]``. So ``K = I + BBᵀ`` fills its
-envelope exactly, and its factor ``K = L D Lᵀ`` has the same envelope: row r of L is
+``stop[r]``. Two rows meet where their supports overlap. Of the rows before r, those that meet it are the
+consecutive rows from ``near[r]`` to ``r - 1``, because their right ends lie beyond ``start[r]``. So
+``K = I + BBᵀ`` fills its envelope exactly, and its factor ``K = L D Lᵀ`` has the same envelope: row r of L is
 ``lower[at[r]:at[r + 1]]``, without the unit diagonal.
 
-The variance of any range under rows with interval supports, in time logarithmic in their number.
+The module also computes the variance of any range under such rows, in time logarithmic in their number.
 
 A range w has variance ``Σ s_j² w_j² - gᵀ D⁻¹ g``, where ``L g = B diag(s) w`` and ``K = I + BBᵀ = L D Lᵀ``.
 Forward substitution by columns keeps, for every later row that overlaps an earlier one, what that row has
-been handed so far; few rows are open at a time, so these numbers fit in a few *registers*. Where the range
-covers rows wholly, one more register that holds 1 stands for it: then a step of the substitution is a fixed
-linear map of the registers, and what it adds to ``gᵀ D⁻¹ g`` a fixed quadratic form. A segment tree stores
+received so far. Few rows are open at a time, so these numbers fit in a few *registers*. Where the range covers
+rows wholly, one more register that holds 1 stands for the range. A step of the substitution is then a fixed
+linear map of the registers, and what it adds to ``gᵀ D⁻¹ g`` is a fixed quadratic form. A segment tree stores
 both for stretches of rows; only the few rows that the ends of the range cut are done one by one.
 """
 
@@ -187,11 +187,11 @@ def error(
     """Total squared error T of the queries, and its derivatives in the entries of B and in the scales s.
 
     ``T = Σ_j s_j² square_j - Σ_i ω_i f_iᵀ K⁻¹ f_i`` with ``f_i = B diag(s) w_i``. Where differences are asked
-    for, the caller has put them into ω and square, and the term of ``linear = Σ ω w`` is taken back here.
+    for, the caller has put them into ω and square, and the term of ``linear = Σ ω w`` is subtracted here.
     ``cover`` lists the rows on each bucket.
 
-    A row's answer to a run is its sum up to the run's end less its sum up to the run's begin. So the rows
-    whose right end lies in the run, consecutive ones, get their whole sum; only those that an end cuts need
+    A row's answer to a run is its sum up to the run's end minus its sum up to the run's beginning. So the rows
+    whose right end lies in the run, which are consecutive, get their whole sum; only rows that an end cuts need
     more. Below, A stands for ``K⁻¹ f``.
     """
     p, k, m = len(start), len(scale), len(first) - 1
@@ -224,7 +224,7 @@ def error(
             for c in range(TOGETHER):
                 answers[r, c] = block[r, c]
         solve(pivot, lower, near, at, block)
-        explained = 0.0  # summed apart, because it nearly cancels a large total
+        explained = 0.0  # summed separately, because it nearly cancels a large total
         for r in range(p):
             for c in range(count):
                 explained += omega[i0 + c] * block[r, c] * answers[r, c]
@@ -294,7 +294,7 @@ def error(
 
 @njit(cache=True)
 def registers(column_ptr, later):
-    """A register for each row, free again once the row is eliminated; and how many are needed.
+    """A register for each row, free again once the row is eliminated; and how many registers are needed.
 
     ``later[column_ptr[l]:column_ptr[l + 1]]`` are the rows after l that overlap it.
     """
@@ -381,8 +381,8 @@ def variances(
 ):
     """The variance of each range ``[lo, hi)``.
 
-    ``sums`` are the running sums of ``B diag(s)`` along the rows, ``squares_before`` those of s² over all
-    buckets, and ``cover`` lists the rows on each bucket.
+    ``sums`` are the running sums of ``B diag(s)`` along the rows, ``squares_before`` the running sums of s² over
+    all buckets, and ``cover`` lists the rows on each bucket.
     """
     p, k, n = len(start), len(squares_before) - 1, maps.shape[1]
     count, leaves = n - 1, maps.shape[0] // 2
@@ -401,7 +401,7 @@ def variances(
             variance += squares_before[last] - squares_before[first + 1]
             if last < k:
                 variance += (y - last) ** 2 * (squares_before[last + 1] - squares_before[last])
-        # Rows begin..end-1 may be covered wholly; the cut ones among them and after them are listed in order.
+        # Rows begin..end-1 may be covered wholly; the rows that are cut, among and after them, are listed in order.
         begin, end = beyond(stop, x), beyond(stop, y)
         cuts = 0
         for side in range(2):
@@ -430,7 +430,7 @@ def variances(
                 state[count] = 0.0
             target = cut[index] if index < cuts else p
             if position == target:
-                # One step by hand, with the answer of a row that the range covers in part.
+                # One single step, with the answer of a row that the range covers in part.
                 r, o = position, ptr[position] + position - start[position]
                 if y >= stop[r]:
                     answer = sums[o + stop[r]]

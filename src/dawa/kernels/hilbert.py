@@ -7,11 +7,11 @@ A box is crossed from one corner to the corner at the other end of one axis, its
   the whole way at the far side, and back through the other half;
 - a box with at most two cells along every axis is crossed by a Gray code.
 
-A path between such corners exists only where the box is even along its way, or odd along every axis: neighbours
-alternate in colour like the squares of a chessboard. The first part of every cut is even, so whatever the rules
-make from a possible box is possible again, and every step of the path goes to an adjacent cell.
+A path between such corners exists only if the box is even along its way, or odd along every axis: neighbours
+alternate in colour like the squares of a chessboard. The first part of every cut is even, so the rules turn a
+possible box into possible boxes, and every step of the path goes to an adjacent cell.
 
-Boxes are followed in coordinates of their own, counted from the corner where the path enters.
+Every box has its own coordinates, counted from the corner where the path enters.
 """
 
 import numpy as np
@@ -44,7 +44,7 @@ def first_way(shape):
 
 @njit(cache=True, inline="always")
 def _side(size, way):
-    """The longest axis beside the way, or -1 where no other is longer than 1."""
+    """The longest axis other than the way, or -1 if no other axis is longer than 1."""
     side = -1
     for i in range(len(size)):
         if i != way and size[i] > 1 and (side < 0 or size[i] > size[side]):
@@ -54,7 +54,7 @@ def _side(size, way):
 
 @njit(cache=True, inline="always")
 def _rest(size, way, side):
-    """The cells in one row along neither way nor side."""
+    """The number of cells that share one place along way and side."""
     cells = 1
     for i in range(len(size)):
         if i not in {way, side}:
@@ -76,7 +76,7 @@ def _long(size, way, side):
 
 @njit(cache=True)
 def positions(cells, shape):
-    """The position on the curve of each cell, given by a row of coordinates."""
+    """The position on the curve of each cell, which is given by a row of coordinates."""
     dims = len(shape)
     found = np.empty(len(cells), np.int64)
     at, size = np.empty(dims, np.int64), np.empty(dims, np.int64)
@@ -143,8 +143,8 @@ def _gray_cell(rank, size, way, at):
     at[way] = code
 
 
-# A waiting box is a row of numbers: for every axis where it is entered, in which direction it is crossed (1 or -1) and
-# how many cells it has, and then its way.
+# A waiting box is a row of numbers: for every axis, where the box is entered, in which direction it is crossed (1 or
+# -1) and how many cells it has; and then its way.
 
 
 @njit(cache=True, inline="always")
@@ -158,7 +158,7 @@ def _entire(shape, box):
 
 @njit(cache=True)
 def _cut(stack, top, size, way, side):
-    """Replace the box on top of the stack by its parts, the first one on top; the number of boxes then waiting."""
+    """Replace the box on top of the stack by its parts, the first one on top; return how many boxes wait then."""
     last = stack.shape[1] - 1
     box = stack[top]
     at_way, sign_way, w = box[3 * way], box[3 * way + 1], size[way]
@@ -256,7 +256,7 @@ def _cover(lo, hi, cell):
 
 @njit(cache=True, inline="always")
 def _even_cover(lo, hi, first, last):
-    """The part of every cell from first to last that lies in ``[lo, hi)``, or -1 where it is not the same for all."""
+    """The part of every cell from first to last that lies in ``[lo, hi)``, or -1 if it differs between cells."""
     if last + 1 <= lo or first >= hi:
         return 0.0
     if first >= lo and last + 1 <= hi:
@@ -268,11 +268,11 @@ def _even_cover(lo, hi, first, last):
 def runs(lo, hi, shape, bounds, most):
     """Boxes as runs of positions: each box's first run, and the ends and weight of every run.
 
-    A box may cut cells; a cell then weighs as much as the part of it that is inside. Parts of the domain that lie
-    entirely inside or outside are not entered, so a box costs what its surface costs. Nor are parts that lie in one
-    bucket ``[bounds[b], bounds[b + 1])``, if any are given: such a part is one run that weighs what its cells weigh on
-    average. So a box costs no more than the buckets that it cuts, however small the cells. Ends early with the box that
-    has the first run above ``most``.
+    A box may cut cells; the weight of a cell is then the part of it that is inside. Parts of the domain that lie
+    entirely inside or outside are not entered, so a box costs as much as its surface. If ``bounds`` are given, parts
+    that lie in one bucket ``[bounds[b], bounds[b + 1])`` are not entered either: such a part is one run with the
+    average weight of its cells. So a box costs no more than the buckets that it cuts, however small the cells. Ends
+    early with the box that has the first run above ``most``.
     """
     dims = len(shape)
     first = np.zeros(len(lo) + 1, np.int64)

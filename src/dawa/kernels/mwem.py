@@ -1,4 +1,4 @@
-"""Multiplicative weights over segments: bring an estimate in line with noisy answers, gently."""
+"""Multiplicative weights over segments: move an estimate gently towards noisy answers."""
 
 import math
 
@@ -6,11 +6,11 @@ import numpy as np
 from numba import njit
 
 LONGEST = 10.0
-"""Bounds the exponent of one step, for the sake of floats: an answer would have to miss by 20 times all records."""
+"""The largest exponent of one step, to protect floats: an answer would have to miss by 20 times all records."""
 
 
 LONG = 0.5
-"""A step with an exponent above this changes so much that sums are taken again."""
+"""A step with an exponent above this changes so much that sums are computed again."""
 
 
 @njit(cache=True, fastmath={"reassoc", "nsz", "contract"})
@@ -30,20 +30,20 @@ def _multiply(mass, lo, hi, factor):
 
 @njit(cache=True)
 def replay(mass, first, lo, hi, weight, answers, passes):
-    """Multiply ``mass`` in place until it agrees better with every answer; its sum stays.
+    """Multiply ``mass`` in place until it agrees better with every answer; its sum stays the same.
 
     Once per pass and answer, mass under weight w is multiplied by ``exp(w · miss / (2 · sum))``, and the whole is
-    brought back to its sum: in thought, by keeping the sum of what the array holds, so that a step touches only the
-    segments of its query.
+    scaled back to its sum. The scaling is not carried out at once: the sum of what the array holds is kept instead, so
+    a step touches only the segments of its query.
 
     Args:
         mass: Records in each segment.
         first: Answer ``i`` belongs to runs ``first[i]`` to ``first[i + 1]``.
         lo: First segment of each run.
-        hi: One past its last.
-        weight: What it counts for, between -1 and 1.
+        hi: One past the last segment of each run.
+        weight: The weight of each run, between -1 and 1.
         answers: Noisy answers.
-        passes: How often to go through all of them.
+        passes: How often to go through all answers.
     """
     total = _sum(mass, 0, len(mass))
     inside = np.empty(len(lo))

@@ -1,18 +1,20 @@
 """Nested intervals over the buckets, a tree of any shape: moments, least squares, variances, and queries on boxes.
 
 Nodes come in depth-first order, parents first: the intervals and, below each, the single buckets. ``skip[i]`` is the
-first node after i that does not lie below it, ``parent[i]`` the node above it or -1. With the weights c of nodes over
-the resolution, s is the sum of the children's m, and ``m = s / (1 + c² s)`` the variance of a node's total by what was
-measured at it and below; for a single bucket ``m = 1 / c²``.
+first node after i that does not lie below it, ``parent[i]`` the node above it or -1. Let c be a node's weight over the
+resolution, and s the sum of its children's m. Then ``m = s / (1 + c² s)`` is the variance of the node's total by what
+was measured at it and below; for a single bucket ``m = 1 / c²``.
 """
 
 import numpy as np
 from numba import njit
 
+from dawa.kernels.runs import twice
+
 
 @njit(cache=True)
 def parents(skip):
-    """The node right above each, or -1."""
+    """The node right above each node, or -1."""
     above = np.full(len(skip), -1, np.int64)
     for i in range(len(skip)):
         child = i + 1
@@ -36,7 +38,7 @@ def moments(weights, skip, parent):
 
 @njit(cache=True)
 def least_squares(answers, weights, m, s, skip, parent):
-    """The totals of all nodes that fit the answers best: up, combining; down, handing the residual out."""
+    """The totals of all nodes that fit the answers best: combine upwards, then hand the residual down."""
     best, below = np.zeros(len(skip)), np.zeros(len(skip))
     for i in range(len(skip) - 1, -1, -1):
         if skip[i] == i + 1:
@@ -54,7 +56,7 @@ def least_squares(answers, weights, m, s, skip, parent):
 
 @njit(cache=True)
 def _closed_up(i, open_, depth, dot, var, weights, s, skip):
-    """Close the nodes that end before node i: each hands its share to the one that stays open below it."""
+    """Close the nodes that end before node i: each hands its share to the node around it."""
     while depth > 0 and skip[open_[depth]] <= i:
         square = weights[open_[depth]] ** 2
         factor = 1 + square * s[open_[depth]]
@@ -68,8 +70,8 @@ def _closed_up(i, open_, depth, dot, var, weights, s, skip):
 def variances(first, lo, hi, weight, start, stop, weights, m, s, skip, deepest):
     """``wᵀ (AᵀA)⁻¹ w`` of each query; runs are sorted, disjoint and in bucket coordinates.
 
-    Only nodes that a query cuts are looked into. The open ones lie on a stack, with the variance of the query's part
-    below each, by what was measured there, and its covariance with the node's total.
+    Only nodes that a query cuts are opened. The open nodes lie on a stack. Each has, for the query's part below it, the
+    variance by what was measured there, and the covariance with the node's total.
     """
     open_, dot, var = np.empty(deepest + 2, np.int64), np.empty(deepest + 2), np.empty(deepest + 2)
     out = np.empty(len(first) - 1)
@@ -106,16 +108,10 @@ def variances(first, lo, hi, weight, start, stop, weights, m, s, skip, deepest):
 
 
 @njit(cache=True)
-def _twice(array):
-    """The same array with as much room again."""
-    return np.concatenate((array, np.empty_like(array)))
-
-
-@njit(cache=True)
 def overlaps(lo, hi, box_lo, box_hi, start, stop, skip):
-    """Boxes as queries on a tree of boxes: first stretch of every query, and stretches' ends and covered parts.
+    """Boxes as queries on a tree of boxes: the first stretch of every query, and the stretches' ends and covered parts.
 
-    A node that lies in the query whole is one stretch; neighbours that are covered alike make one together.
+    A node that lies wholly in the query is one stretch; neighbours with the same covered part make one stretch.
     """
     begin = np.zeros(len(lo) + 1, np.int64)
     at, to, share = np.empty(1024), np.empty(1024), np.empty(1024)
@@ -141,7 +137,7 @@ def overlaps(lo, hi, box_lo, box_hi, start, stop, skip):
                     to[count - 1] = stop[i]
                 else:
                     if count == len(at):
-                        at, to, share = _twice(at), _twice(to), _twice(share)
+                        at, to, share = twice(at), twice(to), twice(share)
                     at[count], to[count], share[count] = start[i], stop[i], part
                     count += 1
             i = skip[i]

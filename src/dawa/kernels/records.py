@@ -6,15 +6,15 @@ from numba import njit
 START, PLAIN, QUOTED = 0, 1, 2
 """Where a byte can stand: where a field begins, inside one, or between its quotes."""
 NONE = 256
-"""No byte, for a quote or an escape that there is not."""
+"""No byte: stands for a quote or an escape that the dialect does not have."""
 ONE = np.uint64(1)
 """Indices are unsigned: signed ones would be checked for being negative at every byte."""
 
 THREE, SEVEN, TOP = np.uint64(3), np.uint64(7), np.uint64(56)
 LOW, REST, HIGH = (np.uint64(byte * 0x0101010101010101) for byte in (0x01, 0x7F, 0x80))
-"""The lowest bit of each of the eight bytes of a word, all but the highest, and the highest."""
+"""In each of the eight bytes of a word: the lowest bit, all bits but the highest, and the highest bit."""
 CONTROL = np.uint64((0x80 - 14) * 0x0101010101010101)
-"""Added to seven bits, it reaches the eighth unless they are below 14, as line breaks are."""
+"""Added to the lower seven bits of a byte, it sets the eighth unless they are below 14, as line breaks are."""
 EVERY = np.uint64(2**64 - 1)
 
 
@@ -22,27 +22,27 @@ EVERY = np.uint64(2**64 - 1)
 def split(data, words, last, delimiter, quote, escape, mode, skip, most, slot, text, ends):
     """Copy the wanted fields of every whole record, and say where the last whole record ends.
 
-    A record ends with a line feed, a carriage return, or both. Empty lines are not records. A record with more fields
-    than there are columns is left out, unless the surplus is empty, and so is one that is too long; fields that a
-    record lacks are empty.
+    A record ends with a line feed, a carriage return, or both. Empty lines are not records. A record is left out if it
+    is too long, or if it has more fields than there are columns and the surplus is not empty. Fields that a record
+    lacks are empty.
 
     Args:
         data: Bytes that begin with a record, unless ``mode`` and ``skip`` say otherwise.
-        words: The same, eight at a time, without what is left over.
-        last: Whether nothing follows.
+        words: The same bytes, eight at a time, without the remainder.
+        last: Whether no bytes follow.
         delimiter: A byte.
         quote: A byte, or ``NONE``.
         escape: A byte, or ``NONE``.
         mode: Where the first byte stands.
         skip: Whether the first record is left out.
         most: How many bytes a record may have, with its end.
-        slot: For every column, in which row of ``text`` it goes, or -1.
+        slot: For every column, the row of ``text`` that it goes to, or -1.
         text: One row of bytes for every wanted column, as long as ``data``.
         ends: For every wanted column, where its values end in ``text``; the first entry is 0.
 
     Returns:
-        How many records were copied, where the next one begins, and, inside that one, how far the bytes are
-        understood and where the byte there stands.
+        How many records were copied, and where the next one begins; then, inside that record, how far the bytes are
+        understood, and where the byte there stands.
     """
     columns, slots = len(slot), len(text)
     special = np.zeros(NONE + 1, np.bool_)
@@ -116,7 +116,7 @@ def split(data, words, last, delimiter, quote, escape, mode, skip, most, slot, t
             after = begin = i
             column, into, blank, skip, mode = 0, slot[0], True, False, START
     if last:
-        if begin < size:  # a byte that an escape has made an ordinary one
+        if begin < size:  # a byte that an escape has made ordinary
             blank, skip = False, skip or column >= columns
             _copy(data, begin, size, into, text, place)
         if not blank and not skip and size - after <= most:
@@ -128,7 +128,7 @@ def split(data, words, last, delimiter, quote, escape, mode, skip, most, slot, t
 
 @njit(nogil=True, cache=True, inline="always")
 def _copy(data, begin, end, into, text, place):
-    """Append a stretch of bytes to a column's text, if it is wanted."""
+    """Append a stretch of bytes to a column's text, if the column is wanted."""
     if into >= 0:
         at = place[into]
         for j in range(begin, end):
@@ -139,7 +139,7 @@ def _copy(data, begin, end, into, text, place):
 
 @njit(nogil=True, cache=True, inline="always")
 def _marked(word, first, second):
-    """The highest bit of every byte that is the first or the second, or below 14 as line breaks are."""
+    """The highest bit of every byte that equals the first or the second, or is below 14 as line breaks are."""
     low = ~(((word & REST) + CONTROL) | word) & HIGH
     return low | _zeros(word ^ first) | _zeros(word ^ second)
 
@@ -152,5 +152,5 @@ def _zeros(word):
 
 @njit(nogil=True, cache=True)
 def _eightfold(byte):
-    """A word of eight such bytes; of line feeds, if there is no such byte."""
+    """A word of eight copies of a byte, or of line feeds if the byte is ``NONE``."""
     return LOW * np.uint64(byte if byte < NONE else 10)

@@ -1,7 +1,4 @@
-"""Arrays that grow while a kernel fills them.
-
-Weighted runs of cells, gathered bucket by bucket.
-"""
+"""Weighted runs of cells, gathered bucket by bucket, in arrays that grow while a kernel fills them."""
 
 import numpy as np
 from numba import njit
@@ -9,16 +6,16 @@ from numba import njit
 
 @njit(cache=True)
 def twice(array):
-    """The same array with as much room again."""
+    """The same array with twice the room."""
     return np.concatenate((array, np.empty_like(array)))
 
 
 @njit(cache=True)
 def gathered(first, lo, hi, weight, bounds):
-    """Each query's runs as stretches of buckets: first stretch of every query, and all stretches' ends and weights.
+    """Each query's runs as stretches of buckets: the first stretch of every query, and the stretches' ends and weights.
 
-    A bucket that is cut makes a stretch of its own, which weighs the covered part of it; neighbouring buckets that
-    are wholly covered with one weight make one stretch together.
+    A bucket that is cut is a separate stretch, and its weight is the covered part; neighbouring buckets that are
+    wholly covered with one weight make one stretch.
     """
     begin = np.zeros(len(first), np.int64)
     start, stop, share = np.empty(1024), np.empty(1024), np.empty(1024)
@@ -31,7 +28,7 @@ def gathered(first, lo, hi, weight, bounds):
             at, end, w = (-1, -1, 0.0) if ended else (lo[r], hi[r], weight[r])
             while True:
                 beyond, part = -1, 0.0
-                if bucket >= 0 and (ended or at >= bounds[bucket + 1]):  # nothing more comes to this bucket
+                if bucket >= 0 and (ended or at >= bounds[bucket + 1]):  # nothing more is added to this bucket
                     beyond, part = bucket + 1, covered / (bounds[bucket + 1] - bounds[bucket])
                 elif at >= end:
                     break

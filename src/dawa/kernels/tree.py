@@ -5,12 +5,11 @@ level one node. Arrays over nodes hold level after level; ``offset[l]`` is where
 weight and M the sum of ``c²·11ᵀ`` over a subtree, v = M⁻¹1 and m = 1ᵀM⁻¹1, a parent's inverse is that of its
 children minus ``κ·vvᵀ``, κ = c²/(1 + c²·s), s the sum of the children's m; so everything is sums along levels.
 
-The variance of queries of many runs, by a t-ary tree: level by level, through the nodes that the query cuts.
-
-Trees are laid out as in ``dawa.kernels.tree``. For the part of a query below a node, ``var`` is its variance by the
-node's subtree and ``dot`` its covariance with the node's total; where the query covers the node evenly with weight w
-they are w²m and wm, m the variance of the node's total. So on every level a query is a list of *cut* nodes and a list
-of *stretches* of nodes that it covers evenly. Both are sorted.
+The variance of a query of many runs is found level by level, through the nodes that the query cuts. For the part of
+the query below a node, ``var`` is its variance by the node's subtree and ``dot`` its covariance with the node's total.
+If the query covers the node evenly with weight w, they are w²m and wm, where m is the variance of the node's total. So
+on every level a query is a list of *cut* nodes and a list of *stretches* of nodes that it covers evenly. Both are
+sorted.
 """
 
 import numpy as np
@@ -28,8 +27,8 @@ def _before(x, prefix, v):
 def energies(first, lo, hi, weight, omega, differences, v, width, nodes):
     """``‖W_q v‖²`` of every node q of one level, and the sum of v over it.
 
-    W holds the queries, in bucket coordinates; ``width`` is the number of leaves below a node. Each query touches
-    at most two nodes per run partly; those it covers wholly are counted by their difference along the level.
+    W holds the queries, in bucket coordinates; ``width`` is the number of leaves below a node. Each query covers at
+    most two nodes per run partly; nodes that it covers wholly are counted by differences along the level.
     """
     k = len(v)
     prefix = np.empty(k + 1)
@@ -93,7 +92,7 @@ def energies(first, lo, hi, weight, omega, differences, v, width, nodes):
 def best_ratio(cost, energy, s):
     """The ρ ≥ 0 that minimises ``(1+ρ)² (cost - ρ²·energy/(1 + ρ²s))``, ρ = λ/(1-λ).
 
-    The slope has the sign of a quartic that is positive at 0 and convex, so beside ρ = 0 there is at most one
+    The slope has the sign of a quartic that is positive at 0 and convex, so besides ρ = 0 there is at most one
     minimum: the quartic's larger root, found by Newton's method from the right.
     """
     quartic, square = max(cost * s * s - energy * s, 0.0), max(2 * (cost * s - energy), 0.0)
@@ -161,8 +160,8 @@ def ratios(first, lo, hi, weight, omega, differences, budget, t, offset):
 def integer_weights(chosen, allowance, t, offset):
     """Whole weights from ρ, top down: floors for the inner nodes, what is left for the leaves.
 
-    A leaf keeps at least a thousandth of its allowance: nearly none would cost digits in every difference of large
-    variances, and would leave a bucket unknown to queries that the workload does not hold.
+    A leaf keeps at least a thousandth of its allowance. With nearly nothing, every difference of large variances would
+    lose digits, and a bucket would be unknown to queries that are not in the workload.
     """
     levels = len(offset) - 1
     weights = np.zeros(offset[-1], np.int64)
@@ -215,7 +214,7 @@ def node_totals(totals, t, offset):
 
 @njit(cache=True)
 def moments(weights, t, offset):
-    """M of every node: the variance of its total by its own subtree; s: the sum of its children's m."""
+    """Every node's m, the variance of its total by its own subtree, and s, the sum of its children's m."""
     m, s = np.empty(len(weights)), np.zeros(len(weights))
     for j in range(offset[1]):
         m[j] = 1 / (weights[j] * weights[j])
@@ -229,7 +228,7 @@ def moments(weights, t, offset):
 
 @njit(cache=True)
 def least_squares(answers, weights, t, offset):
-    """Leaf totals that fit all answers best: combine upwards, hand the residuals down."""
+    """Leaf totals that fit all answers best: combine upwards, then hand the residuals down."""
     m, s = moments(weights, t, offset)
     below = np.zeros(len(weights))
     best = np.empty(len(weights))
@@ -324,7 +323,7 @@ def range_variances(lo, hi, weights, m, s, t, offset):
 
 @njit(cache=True, inline="always")
 def _add(node, dot, var, count, at, more_dot, more_var):
-    """Add to a node's share, which is the last in the list or not there yet; the length of the list then."""
+    """Add to a node's share, which is the last in the list or not in it yet; return the list's new length."""
     if count and node[count - 1] == at:
         dot[count - 1] += more_dot
         var[count - 1] += more_var
@@ -335,7 +334,7 @@ def _add(node, dot, var, count, at, more_dot, more_var):
 
 @njit(cache=True)
 def _prefixes(m, offset):
-    """The sums of m before every node of its level; those of level l begin at ``offset[l] + l``."""
+    """The sums of m before every node of its level; the sums of level l begin at ``offset[l] + l``."""
     prefix = np.zeros(len(m) + len(offset) - 1)
     for level in range(len(offset) - 1):
         base = offset[level] + level
@@ -346,7 +345,7 @@ def _prefixes(m, offset):
 
 @njit(cache=True)
 def variances(first, lo, hi, weight, weights, m, s, t, offset):
-    """``wᵀM⁻¹w`` of each query; runs begin and end at whole buckets, ``m`` and ``s`` come from ``tree.moments``."""
+    """``wᵀM⁻¹w`` of each query; runs begin and end at whole buckets, ``m`` and ``s`` come from ``moments``."""
     levels = len(offset) - 1
     prefix = _prefixes(m, offset)
     most = 1

@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True)
 def select(values, rank):
-    """The value that stands at ``rank`` when sorted; reorders ``values``."""
+    """The value at place ``rank`` in sorted order; reorders ``values``."""
     low, high = 0, len(values) - 1
     while high > low:
         middle = (low + high) >> 1
@@ -35,7 +35,7 @@ def select(values, rank):
 def median_deviations(cells, counts, before, lo, hi):
     """``min_m sum |x_j - m|`` over each interval ``[lo, hi)`` of cells.
 
-    Where at least half of the cells are empty the median is 0 and the sum is the number of records.
+    If at least half of the cells are empty, the median is 0 and the sum is the number of records.
     ``before[i]`` is the number of records in the first i occupied cells.
     """
     scores = np.empty(len(lo), np.int64)

@@ -1,11 +1,11 @@
 """Haar wavelets over any number of buckets: transform, inverse, and errors of queries.
 
 Node i of level l covers buckets ``[i·2ˡ, (i+1)·2ˡ)``; its row is its left half minus its right half. A node is *whole*
-if all its buckets exist: there are ``k >> l`` of them on level l, and one clipped node more unless 2ˡ divides k. The
-rows of whole nodes are orthogonal to one another and to every sum over nodes around them, so that a query is, row by
+if all its buckets exist: level l has ``k >> l`` whole nodes, and one clipped node more unless 2ˡ divides k. The
+rows of whole nodes are orthogonal to one another and to every sum over nodes around them. So a query is, row by
 row, a sum over its ends: an end that lies t buckets into a node of width W counts ``min(t, W - t) / W``, upper ends
-plus and lower ends minus. The clipped nodes and the grand total concern only the totals of *blocks*, the largest whole
-nodes, whose widths are the binary digits of k; ``top`` holds their part.
+with a plus and lower ends with a minus. The clipped nodes and the grand total concern only the totals of *blocks*,
+the largest whole nodes, whose widths are the binary digits of k; ``top`` holds their part.
 """
 
 import numpy as np
@@ -83,7 +83,7 @@ def _block(x, edges):
 
 @njit(cache=True)
 def _add_top(x, sign, edges, top, out):
-    """Add what a query's end at x has on the rows above all blocks: ``top`` at the blocks' edges, linear between."""
+    """Add a query's end at x to the rows above all blocks: ``top`` at the blocks' edges, linear in between."""
     b = _block(x, edges)
     inside = (x - edges[b]) / (edges[b + 1] - edges[b])
     for r in range(len(out)):
@@ -99,7 +99,7 @@ def _share(x, node, width):
 
 @njit(cache=True)
 def range_variances(lo, hi, k, unit, edges, top):
-    """The variance of each range; ``unit`` is that of one difference."""
+    """The variance of each range; ``unit`` is the variance of one difference."""
     out = np.empty(len(lo))
     above = np.empty(top.shape[1])
     for q in range(len(lo)):

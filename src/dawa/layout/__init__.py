@@ -1,1 +1,1 @@
-"""How cells lie on a line: a curve through all of them, boxes of them, and intervals inside one another. All public."""
+"""How cells lie on a line: a curve through all cells, boxes of cells, and nested intervals. All public."""

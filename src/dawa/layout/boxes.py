@@ -1,4 +1,4 @@
-"""Boxes of a grid: what the spatial mechanisms choose as buckets, and how a rectangle lies on rows of cells."""
+"""Boxes of a grid: the buckets of the spatial mechanisms, and how a rectangle lies on rows of cells."""
 
 import math
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from dawa.limits import MOST_CELLS_LISTED
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Boxes ``[lo, hi)`` that tile a grid, in the order in which they count as buckets.
+    """Boxes ``[lo, hi)`` that tile a grid, in the order of the buckets.
 
     Attributes:
-        lo: The lower corner of each, one row of cell numbers.
-        hi: The upper corner of each.
+        lo: The lower corner of each box, one row of cell numbers.
+        hi: The upper corner of each box.
     """
 
     lo: IntArray
@@ -35,7 +35,7 @@ class Boxes:
         """The box of every cell, in row-major order.
 
         Raises:
-            OptionError: If the boxes do not tile the grid, or it is too large.
+            OptionError: If the boxes do not tile the grid, or the grid is too large.
         """
         if math.prod(shape) > MOST_CELLS_LISTED:
             raise OptionError(f"Boxes tile at most {MOST_CELLS_LISTED} cells.", "choose coarser steps.")
@@ -54,7 +54,7 @@ def row_runs(
     """Boxes as runs of row-major cells, one along the last axis for every line of cells that a box meets.
 
     Returns:
-        Where each box's runs begin, and every run's two ends and weight: the part of the line that lies in the box.
+        Where each box's runs begin, and every run's two ends and weight. The weight is the part of the line in the box.
     """
     first_line, beyond = np.floor(lo[:, :-1]).astype(np.int64), np.ceil(hi[:, :-1]).astype(np.int64)
     sides = beyond - first_line

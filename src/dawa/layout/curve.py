@@ -1,8 +1,8 @@
-"""How cells lie on a line: as they are along one axis, on a Hilbert curve over two and more.
+"""How cells lie on a line: in their own order along one axis, on a Hilbert curve over two or more.
 
-Neighbours on the line are neighbours on the map, so a stretch of the line is a connected patch of it, and in squares
-whose side is a power of two the dyadic stretches are the squares of a quadtree. After this step everything is
-intervals on a line. The order depends on the shape of the domain alone: it is public.
+Neighbours on the line are neighbours on the map, so a stretch of the line is a connected patch of the map. In squares
+whose side is a power of two, the dyadic stretches are the squares of a quadtree. After this step there are only
+intervals on a line. The order depends on the shape of the domain alone, so it is public.
 """
 
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class Runs(NamedTuple):
     lo: IntArray
     """Where each run begins."""
     hi: IntArray
-    """One past its end."""
+    """One past the end of each run."""
     weight: FloatArray
-    """What its cells count for."""
+    """The weight of each run's cells."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class Order:
 
     @property
     def straight(self) -> bool:
-        """Whether there is one axis only, so that positions are the cells' own numbers."""
+        """Whether there is only one axis: positions are then the cells' own numbers."""
         return len(self.shape) == 1
 
     def positions(self, cells: IntArray) -> IntArray:
-        """Where cells lie on the line, given by rows of coordinates."""
+        """The positions on the line of cells that are given as rows of coordinates."""
         if self.straight:
             return cells[:, 0].astype(np.int64)
         found: IntArray = kernels.hilbert.positions(np.array(cells, np.int64), np.array(self.shape))
@@ -71,8 +71,8 @@ class Order:
 
         Args:
             lo: The lower corner of each box, in cells; a fraction cuts a cell.
-            hi: The upper corner of each.
-            bounds: Buckets inside which only the sum of all weights matters: far fewer runs, where cells are small.
+            hi: The upper corner of each box.
+            bounds: Buckets inside which only the sum of all weights matters: far fewer runs if cells are small.
 
         Raises:
             WorkloadError: If there are too many runs, or a box is too thin to hold any part of a cell.
@@ -82,7 +82,7 @@ class Order:
         found = Runs(*kernels.hilbert.runs(*corners, np.array(self.shape), ends, MOST_RUNS))
         if len(found.lo) > MOST_RUNS:
             raise WorkloadError(
-                f"The rectangles are more than {MOST_RUNS} runs of cells.", "ask fewer at a time, or use coarser steps."
+                f"The rectangles have more than {MOST_RUNS} runs of cells.", "ask fewer at once, or use coarser steps."
             )
         if (np.diff(found.first) < 1).any():
             raise WorkloadError("Some rectangles are too thin to hold any part of a cell.", "ask for larger ones.")

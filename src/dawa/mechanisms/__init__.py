@@ -1,6 +1,6 @@
 """Every mechanism behind one call: ``dawa.estimate(counts, workload, epsilon=…, mechanism="dawa")``.
 
-A mechanism is named, or made with options of its own: ``mechanism=dawa.mechanisms.Dawa(effort="fast")``.
+A mechanism is given by name, or with its own options: ``mechanism=dawa.mechanisms.Dawa(effort="fast")``.
 """
 
 from dawa.mechanisms.agrid import Agrid

@@ -1,14 +1,14 @@
-"""AGrid: a coarse grid, and inside each of its boxes a finer one by its noisy count; ``agrid.md`` has the proof.
+"""AGrid: a coarse grid, and in each of its boxes a finer grid by the box's noisy count; ``agrid.md`` has the proof.
 
 Qardaji, Yang and Li, *Differentially private grids for geospatial data* (ICDE 2013): half of the budget counts the
-coarse boxes, half the fine ones, and least squares makes both agree.
+coarse boxes, half counts the fine boxes, and least squares makes both agree.
 
 Adapts to: where records are, at two scales.
 
 Cost: O(n) time and memory.
 
-Use it for maps with towns and deserts where no error bars are needed. It gives none: the fine grid depends on the
-noise of the coarse counts, and so their noise, seen from the finished grid, is not centred and not known.
+Use it for maps with towns and deserts where no error bars are needed. It has no error bars: the fine grid depends on
+the noise of the coarse counts, so, given the finished grid, this noise is not centred and not known.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ COARSER = 4
 """How many times fewer boxes the coarse grid has along an axis than an even grid would have."""
 
 FEWEST = 100
-"""Coarse boxes in all, at least: 10 along each of two axes."""
+"""The least number of coarse boxes: 10 along each of two axes."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class Parameters:
 
     Attributes:
         total_scale: Scale of the noise on the number of records.
-        coarse_scale: On the count of a coarse box.
-        fine_scale: On the count of a fine box.
+        coarse_scale: Scale of the noise on the count of a coarse box.
+        fine_scale: Scale of the noise on the count of a fine box.
     """
 
     total_scale: Fraction
@@ -80,7 +80,7 @@ class Parameters:
 
     @property
     def loss(self) -> Fraction:
-        """The privacy loss of these numbers: a record is in one coarse box and in one fine one."""
+        """The privacy loss of these numbers: a record is in one coarse box and in one fine box."""
         scales = (self.total_scale, self.coarse_scale, self.fine_scale)
         return sum((discrete.loss(1, scale) for scale in scales), Fraction(0))
 
@@ -177,7 +177,7 @@ def estimated(
 
 
 def coarse_grid(shape: tuple[int, ...], records: IntArray, epsilon: Fraction, options: Agrid) -> Grid:
-    """A quarter as many boxes along each axis as an even grid would have, but a hundred in all: public."""
+    """A quarter as many boxes along each axis as an even grid would have, but at least a hundred in all: public."""
     lengths, left = np.array([shape]), (1 - options.share) * epsilon
     along = sides(lengths, crowding(records, left, options.per_box)) / COARSER
     axes = max(1, sum(length > 1 for length in shape))
@@ -192,10 +192,10 @@ def fine_parts(grid: Grid, upper: IntArray, epsilon: Fraction, options: Agrid) -
 
 
 def agreed(upper: IntArray, lower: IntArray, boxes: IntArray, parameters: Parameters) -> FloatArray:
-    """Least squares over both levels: the counts of the fine boxes, moved alike inside each coarse box.
+    """Least squares over both levels: the counts of the fine boxes, moved equally inside each coarse box.
 
-    The count of a coarse box and the sum of its fine ones are averaged by the inverse of their variances; what the
-    fine ones then lack is spread over them evenly.
+    The count of a coarse box and the sum of its fine counts are averaged by the inverse of their variances; what the
+    fine counts then lack is spread over them evenly.
     """
     sums = np.add.reduceat(lower, np.cumsum(boxes) - boxes)
     own, below = float(parameters.coarse_scale) ** 2, boxes * float(parameters.fine_scale) ** 2

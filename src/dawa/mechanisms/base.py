@@ -15,7 +15,7 @@ class Mechanism(ABC):
     """A way to estimate counts. A subclass is a frozen dataclass; its fields are public options that it checks itself.
 
     Attributes:
-        name: What ``mechanism=`` calls it.
+        name: The name to pass as ``mechanism=``.
         summary: What it does, in a sentence.
         error_bars: Whether the noise of its answers is known, so that it can make a release.
     """
@@ -34,7 +34,7 @@ class Mechanism(ABC):
         return [field.name for field in fields(cls)]  # type: ignore[arg-type]  # every subclass is a dataclass
 
     def changed(self) -> dict[str, Any]:
-        """The options that are not as they are by default."""
+        """The options that differ from their defaults."""
         usual = type(self)()
         return {
             name: getattr(self, name) for name in self.options() if _differ(getattr(self, name), getattr(usual, name))
@@ -42,9 +42,9 @@ class Mechanism(ABC):
 
 
 def _differ(one: Any, other: Any) -> bool:  # noqa: ANN401  options of any kind
-    """Whether two values differ; arrays do, whatever they hold."""
+    """Whether two values differ; arrays always do, whatever they hold."""
     return one is not other and not (type(one) is type(other) and one.__eq__(other) is True)
 
 
 MechanismLike = str | Mechanism
-"""A mechanism by name, or one with options of its own."""
+"""A mechanism by name, or one with its own options."""

@@ -1,4 +1,4 @@
-"""Every mechanism by name. Those that are a partition followed by measurements are described here, a class each.
+"""Every mechanism by name, and a class for each that is a partition followed by measurements.
 
 A class names its defaults, and its docstring says where it comes from, what it adapts to, what it costs and when to use
 it. Its proof is that of its partition (``partition/*.md``) and of measuring (``measure.md``), or ``mechanisms/*.md``.
@@ -133,7 +133,7 @@ class Privelet(AsPublished):
     strategy: str = "wavelet"
 
     def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
-        """Wavelets along every axis; with buckets or a strategy of the caller's own, two stages along the line."""
+        """Wavelets along every axis; with the caller's own buckets or strategy, two stages along the line."""
         every_cell = self.partition is None or (isinstance(self.partition, str) and self.partition == "none")
         if len(counts.shape) == 1 or not every_cell or self.strategy != "wavelet":
             return super().run(counts, workload, epsilon, randomness)
@@ -174,15 +174,15 @@ class Hb(AsPublished):
 
     The paper is *Understanding Hierarchical Methods for Differentially Private Histograms*: a wider tree has fewer
     levels to share the budget, but a range then takes more nodes of each. HB picks the branching with the least squared
-    error over all ranges: 16 at 4,096 cells, and no tree at all up to 42.
+    error over all ranges: 16 at 4,096 cells, and no tree at all up to 42 cells.
 
-    Adapts to: the size of the domain. Neither to data nor to workload: its error is known beforehand.
+    Adapts to: the size of the domain; neither data nor workload. Its error is known beforehand.
 
     Cost: O(n log n) for n cells: three branchings are compared by their exact errors.
 
     Use it where simplicity counts: of the mechanisms that adapt to nothing it is the best for ranges. ``dawa`` with
-    ``partition="none"`` does better on known workloads, and on most real data ``dawa`` as it is. ``branching=t``
-    overrides the choice.
+    ``partition="none"`` does better on known workloads, and plain ``dawa`` does better on most real data.
+    ``branching=t`` overrides the choice.
 
     Why it is private, and what differs from the original: ``hb.md``.
     """
@@ -201,8 +201,8 @@ class Php(AsPublished):
     ``partition/php.md`` says what was kept, what was changed, and why it is private.
 
     It adapts to where counts jump: bounds may lie at any cell, not only at dyadic ones. It costs O(n·log² n) time. Use
-    it for data with a few wide plateaus, or as the rival that the paper compares with; where there are many narrow
-    ones, its log2(n) levels of bisection do not reach them, and the walk does.
+    it for data with a few wide plateaus, or as the rival that the paper compares with. If there are many narrow
+    plateaus, its log2(n) levels of bisection do not reach them; the walk does.
     """
 
     name = "php"
@@ -224,7 +224,7 @@ class StructureFirst(AsPublished):
     """
 
     name = "structure-first"
-    summary = "A few buckets, bounds drawn by the exponential mechanism, or else none; then a tree (Xu et al. 2013)."
+    summary = "A few buckets, bounds drawn by the exponential mechanism, or every cell; then a tree (Xu et al. 2013)."
     partition: PartitionLike = structure_first.StructureFirst()
     strategy: str = "uniform"
     branching: int | None = 16
@@ -232,20 +232,20 @@ class StructureFirst(AsPublished):
 
 @dataclass(frozen=True)
 class PrivTree(AsPublished):
-    """PrivTree: divide what holds many records, then noise on every bucket alone.
+    """PrivTree: divide intervals that hold many records, then noise on every bucket alone.
 
     Zhang, Xiao and Xie, *PrivTree: a differentially private algorithm for hierarchical decompositions* (SIGMOD 2016);
     ``partition/privtree.md`` has the proof for the numbers used here.
 
     It adapts to where the records are: empty stretches stay whole, crowded ones are cut down to cells, whether they are
     even or not. On a line nodes split into halves, on a map into quarters, with d axes into 2^d parts of the Hilbert
-    order; ``partition=PrivTree(fan=…)`` overrides that. It costs O(occupied cells + k·log n) time, so that domains up
-    to 2^62 cells are not a problem. Use it for sparse data on a huge domain; where crowded stretches are even, the walk
-    finds that out and needs fewer buckets.
+    order; ``partition=PrivTree(fan=…)`` overrides that. It costs O(occupied cells + k·log n) time, so domains up to
+    2^62 cells are not a problem. Use it for sparse data on a huge domain; if crowded stretches are even, the walk finds
+    this out and needs fewer buckets.
     """
 
     name = "privtree"
-    summary = "Divide what holds many records, then noise on every bucket alone (Zhang et al. 2016)."
+    summary = "Divide intervals that hold many records, then noise on every bucket alone (Zhang et al. 2016)."
     partition: PartitionLike = privtree.PrivTree()
     strategy: str = "leaves"
 
@@ -258,8 +258,8 @@ class Quadtree(AsPublished):
     "quad-opt": counts at all levels, a geometric budget, least squares; ``quadtree.md`` says why it is private, and
     what differs from the original.
 
-    Nodes are stretches of 4, 16, 64, … cells of the Hilbert order: the squares of a quadtree where both sides are the
-    same power of two, connected patches elsewhere. With d axes a node has 2^d parts; on one axis this is a binary tree
+    Nodes are stretches of 4, 16, 64, … cells of the Hilbert order: the squares of a quadtree if both sides are the
+    same power of two, connected patches otherwise. With d axes a node has 2^d parts; on one axis this is a binary tree
     with a geometric budget. ``hybrid-tree`` with ``levels=0`` cuts rectangles of any shape into true halves instead.
 
     Adapts to: nothing; neither data nor workload. Its error is known beforehand.
@@ -289,8 +289,8 @@ class Ugrid(AsPublished):
     says what was kept, what was changed, and why it is private.
 
     It adapts to how many records there are, not to where they are. It costs O(cells) time. Use it for maps that are
-    settled alike all over, or as the rival with the fewest parts; where towns and deserts alternate, ``agrid`` and the
-    walk do better. Its error bars are honest: the grid comes from a count whose noise is used nowhere else.
+    about equally dense everywhere, or as the rival with the fewest parts; where towns and deserts alternate, ``agrid``
+    and the walk do better. Its error bars are honest: the grid comes from a count whose noise is used nowhere else.
     """
 
     name = "ugrid"
@@ -304,11 +304,11 @@ class Uniform(AsPublished):
     """Uniform: the noisy number of records, spread evenly over the domain.
 
     The floor under all comparisons (Hay et al.: *Principled Evaluation of Differentially Private Algorithms Using
-    DPBench*, SIGMOD 2016): it learns one number, so whatever cannot beat it has learned nothing worth its noise.
+    DPBench*, SIGMOD 2016): it learns one number, so a mechanism that does not beat it learned nothing worth its noise.
 
-    Adapts to: nothing. Its noise is the least there is; its bias is whatever the data are not uniform.
+    Adapts to: nothing. Its noise is the least of all; its bias is how far the data are from uniform.
 
-    Cost: O(1) beside counting.
+    Cost: O(1) besides counting.
 
     Use it as a sanity check, and for tiny budgets or a handful of records, where nothing else can be learned. Its error
     bars cover the noise in the total alone: a range that does not end at the domain's bounds has a bias of unknown
@@ -350,7 +350,7 @@ CATALOGUE: dict[str, type[Mechanism]] = {
         Uniform,
     )
 }
-"""All of them; a new mechanism is one line here."""
+"""All mechanisms; a new one is one line here."""
 
 
 def names(*, with_error_bars: bool = False) -> tuple[str, ...]:
@@ -377,7 +377,7 @@ def describe(name: str) -> str:
 
 
 def configured(mechanism: str | Mechanism, options: dict[str, Any]) -> Mechanism:
-    """A mechanism by name, or one with options of its own; further options take the place of these.
+    """A mechanism by name, or one with its own options; ``options`` take the place of these.
 
     >>> configured("dawa", {"effort": "fast"}) == configured(Dawa(), {"effort": "fast"}) == Dawa(effort="fast")
     True
@@ -387,7 +387,7 @@ def configured(mechanism: str | Mechanism, options: dict[str, Any]) -> Mechanism
     """
     if isinstance(mechanism, type) and issubclass(mechanism, Mechanism):
         raise OptionError(
-            f"{mechanism.__name__} is a class of mechanisms.", f"make one: dawa.mechanisms.{mechanism.__name__}()."
+            f"{mechanism.__name__} is a class, not a mechanism.", f"make one: dawa.mechanisms.{mechanism.__name__}()."
         )
     kind = type(mechanism) if isinstance(mechanism, Mechanism) else _find(mechanism)
     for option in options:

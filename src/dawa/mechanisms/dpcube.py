@@ -8,8 +8,8 @@ Adapts to: where counts differ, with cuts anywhere along any axis.
 
 Cost: O(n·depth) time, O(n) memory.
 
-Use it for maps with even plateaus or few crowded cells, where no error bars are needed. It gives none: the boxes are
-drawn around the noise of the cells, so that this noise, seen from the finished boxes, is not centred and not known.
+Use it for maps with even plateaus or few crowded cells, where no error bars are needed. It has no error bars: the boxes
+are drawn around the noise of the cells, so, given the finished boxes, this noise is not centred and not known.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Dpcube(Mechanism):
         tolerance: How far beyond noise alone the noisy cells of a box may vary before it is cut, in standard
             deviations.
         combine: Whether the noisy cells of a box help with its total, as published: less noise, at the price of a
-            bias. Without, totals are right on average.
+            bias. Without it, totals are right on average.
     """
 
     name = "dpcube"
@@ -92,7 +92,7 @@ def loss(epsilon: Fraction, options: Dpcube) -> Fraction:
 
 
 def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Dpcube, randomness: Randomness) -> Estimate:  # noqa: ARG001  the workload makes no difference
-    """Measure cells, cut boxes, measure boxes; then put both together."""
+    """Measure cells, cut boxes, measure boxes; then combine both measurements."""
     refuse_unlisted(counts.size)
     parameters = parameters_for(epsilon, options)
     check.within(parameters.loss, epsilon, "Counting for dpcube")
@@ -105,7 +105,7 @@ def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Dpcube, 
 def estimated(
     exposed: Occupied, shape: tuple[int, ...], parameters: Parameters, options: Dpcube, randomness: Randomness
 ) -> FloatArray:
-    """The private part: noisy cells, and the noisy totals of the boxes that they make; row by row of the grid."""
+    """The private part: noisy cells, and the noisy totals of the boxes that they make; in row-major order."""
     cells = noisy(exposed.grid(shape).ravel(), parameters.cell_scale, randomness)
     boxes = even_boxes(cells, shape, parameters, options.tolerance)
     totals = noisy(Buckets(boxes.bounds, boxes=boxes).totals(exposed, shape), parameters.box_scale, randomness)

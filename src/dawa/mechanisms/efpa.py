@@ -4,7 +4,7 @@
 exponential mechanism chooses how many Fourier coefficients to keep, the kept ones get Laplace noise, the others are 0.
 
 Adapts to: the data, by the number of coefficients; and to the workload, which says how much an error in each
-frequency matters (ranges hardly see the high ones). With ``weights="equal"`` it does not look at the workload.
+frequency matters (to ranges, high ones hardly do). With ``weights="equal"`` it does not look at the workload.
 
 Cost: O(n·k) for n cells and k frequencies, all n/2 of them up to 4,096 cells: 0.06 s there. Larger domains have fewer
 (``most_frequencies``).
@@ -37,7 +37,7 @@ WORK = 2**26
 """Most table entries that are read per pass: cells times frequencies."""
 
 FINEST = 28
-"""Bits of a cosine of 1, where the noise scale allows it."""
+"""Bits of a cosine of 1, if the noise scale allows it."""
 
 LOW = 14
 """Bits in the lower word of an entry: the sums of both words fit in 64 bits."""
@@ -52,10 +52,10 @@ IMPORTANCE = 2**40
 """The importance of the most important frequency in a score."""
 
 STEPS = 2**10
-"""Steps of a score that one record can move it by, about."""
+"""About how many steps one record can move a score."""
 
 SCORE_LIMIT = 2**58
-"""Noise alone makes no more steps: with 2^45 records, scores then fit in 64 bits."""
+"""Noise alone makes no more steps than this: with 2^45 records, scores then fit in 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Efpa(Mechanism):
 
     Attributes:
         share: Share of epsilon for choosing how many coefficients to keep; the original has one half.
-        weights: ``"workload"``: frequencies are measured and judged by what they matter for the workload; or
+        weights: ``"workload"``: frequencies are measured and judged by how much they matter for the workload; or
             ``"equal"``, as in the original: the squared error of the cells counts.
         cells: Whether noise on every cell may be chosen in place of all coefficients.
     """
@@ -94,21 +94,21 @@ DEFAULTS = Efpa()
 class Parameters:
     """The public numbers of one run.
 
-    Candidate k keeps the frequencies 0 to k; one more, if there is one, is noise on every cell.
+    Candidate k keeps the frequencies 0 to k; one more candidate, if there is one, is noise on every cell.
 
     Attributes:
         size: Number of cells, n.
         bits: A cosine of 1 is ``2^bits``.
         cosines: One period of integer cosines.
         sines: One period of integer sines.
-        importance: What a squared error in an answer of each frequency counts for, in a score.
-        weights: What the answers of each frequency weigh: their noise has scale ``scales[k] / weight``.
-        columns: By how much one record moves the weighted answers of candidate k, at most.
+        importance: The weight of a squared error in an answer of each frequency, in a score.
+        weights: The weight of the answers of each frequency: their noise has scale ``scales[k] / weight``.
+        columns: The most by which one record moves the weighted answers of candidate k.
         scales: Noise scale of the weighted answers of candidate k.
         cell_scale: Noise scale of cells; None if they are not a candidate.
         noise: The expected noise of each candidate, in squared score units.
         step: Score units per step.
-        spread: By how many steps one record moves a score against another, at most.
+        spread: The most steps by which one record moves a score against another.
         choice_scale: Scale of the exponential mechanism, in steps.
     """
 
@@ -172,7 +172,7 @@ def parameters_for(size: int, workload: Workload, epsilon: Fraction, options: Ef
     """
     if size > MOST_CELLS_TRANSFORMED:
         raise OptionError(
-            f"efpa takes {MOST_CELLS_TRANSFORMED} cells, not {size}.", "use 'dawa', which has no such limit."
+            f"efpa takes at most {MOST_CELLS_TRANSFORMED} cells, not {size}.", "use 'dawa', which has no such limit."
         )
     epsilon1, epsilon2 = options.share * epsilon, (1 - options.share) * epsilon
     matters, square = _importance(workload, most_frequencies(size), options)
@@ -286,20 +286,20 @@ def measured(answers: Answers, parameters: Parameters, highest: int, randomness:
 
 
 def inverted(coefficients: NDArray[np.complex128], size: int) -> FloatArray:
-    """Cells from the lowest coefficients, the others being 0; sines of frequencies that have none are ignored."""
+    """Cells from the lowest coefficients; the others are 0, and sines of frequencies without a sine are ignored."""
     cells: FloatArray = np.fft.irfft(coefficients, size) if size > 1 else coefficients.real
     return cells
 
 
 def _importance(workload: Workload, frequencies: int, options: Efpa) -> tuple[FloatArray, float]:
-    """What a squared error in a row's answer adds to a query's, on average; and the mean square of a query.
+    """What a squared error in a row's answer adds to that of a query, on average; and the mean square of a query.
 
-    A query that hits frequency j with ``|q_j|²`` hears each of the two rows with ``2·|q_j|²/n²`` on average over
-    shifts; a frequency with a single row (0, and n/2 where there is one) with ``|q_j|²/n²``.
+    A query with the power ``|q_j|²`` at frequency j takes each of the two rows with ``2·|q_j|²/n²`` on average over
+    shifts; the row of a frequency with a single row (0, and n/2 if there is one) with ``|q_j|²/n²``.
     """
     size, each = workload.size, np.arange(frequencies)
     powers, square = _powers(workload, frequencies) if options.weights == "workload" else (np.ones(frequencies), 1.0)
-    if not powers.max() > 0:  # queries that weigh nothing
+    if not powers.max() > 0:  # all queries have weight 0
         powers, square = np.ones(frequencies), 1.0
     single = (each == 0) | (2 * each == size)
     return np.where(single, 1.0, 2.0) * powers / size**2, square
@@ -326,7 +326,7 @@ def _powers(workload: Workload, frequencies: int) -> tuple[FloatArray, float]:
 
 
 def _thinned(workload: Workload) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
-    """Every j-th query, so that not many more than ``MOST_QUERIES`` runs are left."""
+    """Every j-th query, so that not many more than ``MOST_QUERIES_TRANSFORMED`` runs are left."""
     queries = len(workload.first) - 1
     keep = max(1, min(queries, MOST_QUERIES_TRANSFORMED * queries // len(workload.lo)))
     picks = np.linspace(0, queries - 1, keep).astype(np.int64)
@@ -350,7 +350,7 @@ def _bits(weights: IntArray, epsilon2: Fraction) -> int:
         if most * 2 ** (bits - 1) / epsilon2 < SCALE_LIMIT:
             return bits
     raise BudgetError(
-        f"A budget of {float(epsilon2):.3g} for so many frequencies takes more noise than can be drawn.",
+        f"A budget of {float(epsilon2):.3g} for so many frequencies needs more noise than can be drawn.",
         "spend more.",
     )
 

@@ -32,7 +32,7 @@ from dawa.strategy.base import RESOLUTION
 
 @dataclass(frozen=True)
 class HybridTree(KdTree, Mechanism):
-    """Options of the hybrid tree: those of its boxes, and what follows measuring.
+    """Options of the hybrid tree: those of its boxes, and the post-processing.
 
     Attributes:
         postprocess: ``"nonnegative"``, ``"rounded"`` (non-negative and whole), or ``"none"`` (unbiased).
@@ -59,7 +59,7 @@ class HybridTree(KdTree, Mechanism):
 
 
 def ratio(axes: int) -> float:
-    """How much more weight a level has than the one above it: the authors' choice for maps, and its like.
+    """How much more weight a level has than the level above: the authors' choice for maps, extended to d axes.
 
     A box of a map cuts about twice as many nodes on every level as on the one above; the cube root of that makes the
     sum of their variances least. With d axes it cuts 2^(d-1) times as many.

@@ -48,7 +48,7 @@ class Mwem(Mechanism):
         rounds: How many queries to measure; None chooses by ``rounds_for``. No more than there are candidates.
         replays: How often each round goes through all measurements.
         records: The number of records, if it is public; None measures it with a share of epsilon.
-        total_share: That share; nothing is spent on a public number.
+        total_share: The share that measures it; nothing is spent on a public number.
         choice_share: Share of each round for choosing the query; the rest measures it.
     """
 
@@ -85,8 +85,8 @@ class Queries:
     Attributes:
         first: Query ``i`` owns runs ``first[i]`` to ``first[i + 1]``.
         lo: First cell of each run.
-        hi: One past its last.
-        weight: What it counts for, between ``-LATTICE`` and ``LATTICE``.
+        hi: One past the last cell of each run.
+        weight: The weight of each run, between ``-LATTICE`` and ``LATTICE``.
     """
 
     first: IntArray
@@ -115,7 +115,7 @@ class Queries:
         return np.rint(np.add.reduceat(self.weight * (hi - lo), self.first[:-1])).astype(np.int64)
 
     def only(self, picks: IntArray) -> "Queries":
-        """Some of them, in the given order."""
+        """Some of the queries, in the given order."""
         first, runs = runs_of(self.first, picks)
         return Queries(first, self.lo[runs], self.hi[runs], self.weight[runs])
 
@@ -135,7 +135,7 @@ class Parameters:
     """The public numbers of the rounds.
 
     Attributes:
-        rounds: How many.
+        rounds: The number of rounds.
         sensitivity: By how much one record moves a score, and the answer to a query.
         choice_scale: Scale of the exponential mechanism in each round.
         measure_scale: Scale of the noise in each round.
@@ -156,7 +156,7 @@ class Parameters:
 def candidates(workload: Workload) -> Queries:
     """The workload's queries, at most ``MOST_CANDIDATES``, with weights in whole numbers.
 
-    All ranges of a large domain are stood for by a fixed sample of them; other large workloads are thinned evenly.
+    A fixed sample stands for all ranges of a large domain; other large workloads are thinned evenly.
     """
     listed = _listed(workload)
     largest = float(np.abs(listed.weight).max())
@@ -168,7 +168,7 @@ def candidates(workload: Workload) -> Queries:
 
 
 def rounds_for(epsilon: Fraction, records: int) -> int:
-    """A number of rounds that suits so many records: half the 2/5-th power of epsilon times records.
+    """A number of rounds that suits the number of records: half the 2/5-th power of epsilon times records.
 
     >>> [rounds_for(Fraction(1, 10), n) for n in (1, 10_000, 300_000, 20_000_000)]
     [2, 8, 31, 166]
@@ -177,7 +177,7 @@ def rounds_for(epsilon: Fraction, records: int) -> int:
 
 
 def parameters_for(queries: Queries, epsilon: Fraction, rounds: int, options: Mwem) -> Parameters:
-    """Scales for so many rounds, from public numbers alone."""
+    """Scales for this number of rounds, from public numbers alone."""
     sensitivity, each = queries.sensitivity, epsilon / rounds
     choice_scale = discrete.coarsened(2 * sensitivity / (options.choice_share * each))
     measure_scale = discrete.coarsened(sensitivity / ((1 - options.choice_share) * each))
@@ -193,7 +193,7 @@ def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Mwem, ra
     """Count the records, then ask, measure and update in rounds."""
     if counts.size > MOST_CELLS_LISTED:
         raise OptionError(
-            f"mwem takes {MOST_CELLS_LISTED} cells, not {counts.size}.", "use 'dawa', which has no such limit."
+            f"mwem takes at most {MOST_CELLS_LISTED} cells, not {counts.size}.", "use 'dawa', which has no such limit."
         )
     queries = candidates(workload)
     total_scale, spent = None, Fraction(0)
@@ -227,7 +227,7 @@ def rounds_of(
     replays: int,
     randomness: Randomness,
 ) -> tuple[IntArray, FloatArray]:
-    """The private part. The estimate is even between the ends of the queries asked so far: bounds, and records."""
+    """The private part: bounds, and the records between them; the estimate is even between ends of asked queries."""
     exact = queries.exact(exposed)
     open_, asked = np.arange(len(queries)), np.zeros(0, np.int64)
     answers = np.zeros(0)
@@ -261,7 +261,7 @@ def updated(
 
 
 def _listed(workload: Workload) -> Workload:
-    """The queries one by one, not many more than are kept."""
+    """The queries one by one: not many more than are kept."""
     size = workload.size
     if workload.closed is Closed.RANGES and size * (size + 1) // 2 > MOST_CANDIDATES:
         return uniform(size, MOST_CANDIDATES, seed=0)

@@ -1,8 +1,8 @@
 """Which mechanism for this workload? Ranked by what is known before any data is read, so it costs no budget.
 
 Mechanisms that do not look at the data have an error that is known beforehand, exactly; so they can be ranked without
-any. Those that do, such as the default ``dawa`` with its private partition, do better on most real data, but how much
-better is itself private. The ranking is what to beat, and what to fall back on.
+data. Mechanisms that look at the data, such as the default ``dawa`` with its private partition, do better on most real
+data, but how much better is itself private. The ranking says what to beat, and what to fall back on.
 """
 
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ CANDIDATES: dict[str, dict[str, str]] = {
     "privelet": {},
     "dawa": {"partition": "none"},
 }
-"""The mechanisms that do not look at the data, and the options that keep them from it."""
+"""The mechanisms that do not look at the data, and the options that keep them from looking."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Ranked:
         name: What to pass as ``mechanism``.
         rmse: The root of the mean squared error per query, before post-processing.
         strategy: What it would measure.
-        options: What to pass beside the name.
+        options: What to pass besides the name.
     """
 
     name: str
@@ -57,7 +57,7 @@ def recommended(workload: Workload, epsilon: Epsilon = 1, effort: choose.Effort 
 
     Args:
         workload: What will be asked.
-        epsilon: The budget. It scales all errors alike, unless it is so large that next to no noise is left.
+        epsilon: The budget. It scales all errors equally, unless it is so large that almost no noise is left.
         effort: How hard ``dawa`` searches for its strategy: "best" or "fast".
 
     Raises:
@@ -69,7 +69,8 @@ def recommended(workload: Workload, epsilon: Epsilon = 1, effort: choose.Effort 
     """
     if not isinstance(workload, Workload):
         raise WorkloadError(
-            f"The workload is a {type(workload).__name__}.", "make one with Workload.ranges or dawa.workloads."
+            f"The workload is a {type(workload).__name__}, not a Workload.",
+            "make one with Workload.ranges or dawa.workloads.",
         )
     choose.check_options("best", effort, None)
     if len(workload.shape) > 1:

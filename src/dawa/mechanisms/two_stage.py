@@ -29,15 +29,15 @@ class TwoStage(Mechanism):
     """Options of a two-stage mechanism.
 
     Attributes:
-        partition: How to choose buckets: a name (``"walk"``, ``"noisy-cost"``, …; ``"none"`` makes every cell one,
-            ``"one"`` takes them all together), a method with options of its own (``dawa.partition.Walk(...)``), or
+        partition: How to choose buckets: a name (``"walk"``, ``"noisy-cost"``, …; ``"none"`` makes every cell a bucket,
+            ``"one"`` makes all cells one bucket), a method with its own options (``dawa.partition.Walk(...)``), or
             public bucket bounds.
         strategy: What to measure: ``"best"``, or one of ``dawa.strategy.choose.NAMES``.
         effort: For strategies that are searched for: ``"best"``, which None stands for, takes about a second;
-            ``"fast"`` takes what needs no search.
-        branching: For trees: children per node; None takes what suits.
+            ``"fast"`` takes a strategy that needs no search.
+        branching: For trees: children per node; None takes a suitable number.
         merge: For a workload that is declared complete: buckets that none of its queries tells apart are measured as
-            one. Any other range then has to guess how the records lie inside of it, and is off by far more.
+            one. Any other range then has to guess how the records lie inside such a bucket, and is off by far more.
         postprocess: ``"nonnegative"``, ``"rounded"`` (non-negative and whole), or ``"none"`` (unbiased).
     """
 
@@ -63,7 +63,7 @@ class TwoStage(Mechanism):
         infer.check(self.postprocess)
         if self.branching is not None and self.branching > MOST_BRANCHES:
             raise OptionError(f"branching={self.branching} is too wide.", f"pass {MOST_BRANCHES} or less.")
-        # Plain values: numpy's do not survive in a release file.
+        # Plain values: numpy's types cannot go into a release file.
         object.__setattr__(self, "merge", check.flag(self.merge, "merge"))
         object.__setattr__(self, "branching", None if self.branching is None else int(self.branching))
 
@@ -88,7 +88,7 @@ class TwoStage(Mechanism):
 
 @dataclass(frozen=True)
 class AsPublished(TwoStage):
-    """Two stages that keep to their paper: what was measured is not touched up."""
+    """Two stages as in their paper: what was measured is not post-processed."""
 
     postprocess: infer.PostProcess = "none"
 
@@ -101,7 +101,7 @@ def finished(
     options: dict[str, Any],
     randomness: Randomness,
 ) -> Estimate:
-    """Measure, infer: what is left once buckets and strategy are known. The options say how to post-process."""
+    """Measure and infer, once buckets and strategy are known. The options say how to post-process."""
     progress.reached("Measuring")
     measured = measure.measure(counts, buckets, strategy, epsilon, randomness)
     unbiased = strategy.solve(measured.answers.astype(np.float64))
@@ -120,12 +120,12 @@ def finished(
 
 
 def _split(buckets: Buckets, epsilon: Fraction) -> dict[str, Fraction]:
-    """What each step spends of epsilon, where it spends most on the partition."""
+    """What each step spends of epsilon, for the buckets that spend most on the partition."""
     return {"partition": buckets.spent, "measure": epsilon - buckets.spent}
 
 
 def patches(buckets: Buckets, shape: tuple[int, ...]) -> Patches | None:
-    """Where the buckets lie, if on a map that can be listed."""
+    """Where the buckets lie, if they lie on a map that can be listed."""
     if len(shape) == 1 or math.prod(shape) > MOST_CELLS_LISTED:
         return None
     return Patches(shape, buckets.order(shape), buckets.bounds)

@@ -13,7 +13,7 @@ def discrete_laplace(scale: Scale, size: int, seed: int | None = None) -> IntArr
     Args:
         scale: One scale for all draws, a fraction or an int; or a pair of integer arrays
             ``(numerators, denominators)`` with one scale per draw.
-        size: How many draws. Must be the arrays' length, if there are any.
+        size: How many draws. Must be the length of the arrays, if arrays are given.
         seed: For experiments only: draws made with a seed can be repeated, so they protect nobody.
             Without one they come from the operating system.
 

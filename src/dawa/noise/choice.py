@@ -14,14 +14,14 @@ from dawa.noise.discrete import LIMIT, as_bytes
 from dawa.noise.randomness import Randomness
 
 HOPELESS = 2**40
-"""A candidate that needs so many coins of chance 1/e in a row: nobody will see one of them fail to decide."""
+"""More coins of chance 1/e in a row than will ever all succeed: a candidate never needs to toss more."""
 
 
 def exponential_choice(scores: IntArray, scale: Fraction, randomness: Randomness) -> int:
     """The index of a score, drawn with chances proportional to ``exp(score / scale)``.
 
-    With scores that one record moves by at most Δ, and scale 2Δ/ε, this is ε-differentially private; where all
-    scores move in the same direction, scale Δ/ε will do.
+    With scores that one record moves by at most Δ, and scale 2Δ/ε, this is ε-differentially private; if all scores
+    move in the same direction, scale Δ/ε is enough.
 
     >>> from dawa.noise.randomness import Seeded
     >>> exponential_choice(np.array([0, 1000, 0]), Fraction(1), Seeded(0))

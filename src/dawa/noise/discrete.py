@@ -25,7 +25,7 @@ BUFFER = 2**15
 """Words asked for at a time: few enough to stay in the processor's cache while they are used."""
 
 BYTES = 14, 20
-"""What a draw takes on average, rounded up, for numerators below and above 2^28."""
+"""Bytes that a draw takes on average, rounded up, for numerators below and above 2^28."""
 
 HINT = "pass a positive Fraction or int, or a pair (numerators, denominators) of integer arrays."
 
@@ -78,7 +78,7 @@ def coarsened(scale: Fraction) -> Fraction:
     True
 
     Raises:
-        BudgetError: If there is none within a relative 2^-20, that is, outside of about 2^-56 to 2^56.
+        BudgetError: If there is no such scale within a relative 2^-20, that is, outside of about 2^-56 to 2^56.
     """
     exact = _fraction(scale)
     least = _least_above(exact, LIMIT - 1)
@@ -93,8 +93,8 @@ def coarsened(scale: Fraction) -> Fraction:
 def _draws(scale: Scale, size: int, randomness: Randomness, *, signed: bool, buffer: int = BUFFER) -> IntArray:
     """Feed the kernel with words until all draws are complete.
 
-    The kernel stops in front of a draw that the bytes at hand cannot finish. That draw keeps its bytes and is
-    repeated with the same ones, now followed by more. So the draws depend on the sequence of words alone, not
+    The kernel stops before a draw that the available bytes cannot finish. That draw keeps its bytes and is
+    repeated with the same bytes, now followed by more. So the draws depend on the sequence of words alone, not
     on how it is cut into buffers, and no draw is thrown away for being long.
     """
     if not check.is_whole(size, 0):
@@ -146,7 +146,7 @@ def _single(scale: object) -> tuple[IntArray, IntArray]:
 
 
 def _pair(scale: tuple[ArrayLike, ...], size: int) -> tuple[IntArray, IntArray]:
-    """One scale per draw, checked; reduced only where the parts are too large, since any form will do."""
+    """One scale per draw, checked; a scale is reduced only if its parts are too large, since any form works."""
     if len(scale) != 2:
         raise BudgetError(f"A pair of arrays was expected, not {len(scale)} of them.", HINT)
     parts = [_positive(part) for part in scale]
@@ -194,8 +194,8 @@ def _too_fine() -> BudgetError:
 def _least_above(exact: Fraction, most: int) -> Fraction | None:
     """The least fraction not below ``exact`` with both parts at most ``most``; None if there is none.
 
-    Walks down the Stern-Brocot tree, where whatever lies strictly between two neighbours has parts no smaller
-    than the sums of theirs.
+    Walks down the Stern-Brocot tree, where a fraction strictly between two neighbours has parts no smaller than
+    the sums of the neighbours' parts.
     """
     part, whole = exact.as_integer_ratio()
     if part <= most and whole <= most:

@@ -1,8 +1,7 @@
 """Where random words come from.
 
 Private noise takes them from the operating system and keeps none for later: a process that forks between two
-calls has nothing to share with its child. Experiments may take them from a seed instead; whatever is released
-then says so.
+calls has nothing to share with its child. Experiments may take them from a seed instead; their releases say so.
 """
 
 import os
@@ -25,10 +24,10 @@ class Randomness(Protocol):
 
     @property
     def secure(self) -> bool:
-        """Whether noise from here protects anyone."""
+        """Whether noise from this randomness protects anyone."""
 
     def words(self, count: int) -> WordArray:
-        """The next ``count`` words; none is ever handed out twice."""
+        """The next ``count`` words; no word is ever returned twice."""
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@
 | ``noisy_cost`` | the paper's Algorithm 1, as proven there | ``noisy_cost.md`` |
 | ``php`` | recursive bisection (Ács et al. 2012) | ``php.md`` |
 | ``structure_first`` | bounds drawn one by one (Xu et al. 2013) | ``structure_first.md`` |
-| ``privtree`` | dividing what holds many records (Zhang et al. 2016) | ``privtree.md`` |
+| ``privtree`` | dividing intervals that hold many records (Zhang et al. 2016) | ``privtree.md`` |
 | ``uniform_grid`` | equal boxes by the number of records (Qardaji et al. 2013) | ``uniform_grid.md`` |
 | ``kd_tree`` | boxes cut at medians above, in halves below (Cormode et al. 2012) | ``kd_tree.md`` |
-| ``buckets`` | every cell on its own, or bounds that the user names | it never looks |
+| ``buckets`` | every cell on its own, or bounds that the user names | it never looks at counts |
 """
 
 from dawa.partition.buckets import Buckets, every_cell, given

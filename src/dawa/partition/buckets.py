@@ -1,4 +1,4 @@
-"""What the partition step hands on: bucket bounds, and what each bucket's records have paid for them.
+"""The result of the partition step: bucket bounds, and what each bucket's records have paid for them.
 
 Buckets that are public cost nothing: every cell on its own (``every_cell``; ``by_rows`` in the order of an array
 instead of the curve, for strategies that are products of the axes), or bounds that the user names (``given``).
@@ -25,11 +25,11 @@ from dawa.queries.workload import Workload
 
 @dataclass(frozen=True, eq=False)
 class StopRule:
-    """How each bucket came to be left whole: what its unevenness can be inferred from.
+    """Where the walk stopped at each bucket, from which the bucket's unevenness can be inferred.
 
     Attributes:
         table: Split probabilities of the walk that stopped.
-        depth: How far below its root each bucket lies; -1 where no walk stopped at the bucket.
+        depth: How far below its root each bucket lies; -1 if no walk stopped at the bucket.
     """
 
     table: SplitTable
@@ -39,7 +39,7 @@ class StopRule:
         """A bound on each bucket's score that fails with at most this chance, for a bucket fixed by a cell.
 
         The walk would have stopped at a bucket with a score this high or higher, on the path to a given cell, with
-        at most the given chance: one for all buckets, or one for each of those asked for.
+        at most the given chance: one chance for all buckets, or one for each of the ``buckets``.
         """
         depth = self.depth if buckets is None else self.depth[buckets]
         highest = self.table.surprising_point(chance) - 1
@@ -56,9 +56,9 @@ class Buckets:
         spent: What the records of ordinary buckets have lost.
         spent_least: What the records of spared buckets have lost.
         spared: Which buckets are spared.
-        stops: How the buckets came about, where that says something about their unevenness.
-        boxes: The buckets as boxes of the grid, where they are that; the line then has their cells one box after
-            the other. Without it buckets are stretches of the line that ``dawa.layout.curve`` draws.
+        stops: Where the walk stopped at the buckets, if that says something about their unevenness.
+        boxes: The buckets as boxes of the grid, if they are boxes; the line then has their cells one box after the
+            other. If None, buckets are stretches of the line that ``dawa.layout.curve`` draws.
     """
 
     bounds: IntArray
@@ -100,7 +100,7 @@ class Buckets:
     def allowance(self, epsilon: Fraction, resolution: int) -> IntArray:
         """How much weight each bucket's column may have, if the noise has scale resolution/(epsilon-spent_least).
 
-        A spared bucket may have all of ``resolution``; the others what keeps their records within epsilon.
+        A spared bucket may have all of ``resolution``; the others as much as keeps their records within epsilon.
         """
         ordinary = resolution * (epsilon - self.spent) // (epsilon - self.spent_least)
         allowed = np.full(len(self), int(ordinary), np.int64)
@@ -109,10 +109,10 @@ class Buckets:
         return frozen(allowed)
 
     def merged(self, workload: Workload) -> "Buckets":
-        """Without the bounds that no query needs: where one disappears, the two buckets are measured as one.
+        """The buckets without the bounds that no query needs; two buckets without a bound are measured as one.
 
-        On a line these are the bounds with no end of a query in either of the two adjacent buckets; on maps, those
-        between buckets that every query covers alike. Buckets that paid differently stay apart.
+        On a line these are the bounds with no end of a query in either of the two adjacent buckets; on maps, the bounds
+        between buckets that every query covers in the same way. Buckets that paid differently are not merged.
         """
         if workload.closed is not None or len(self) == 1 or self.boxes is not None:
             return self
@@ -163,7 +163,7 @@ def every_cell(size: int) -> Buckets:
     """One bucket per cell: no partition.
 
     Raises:
-        OptionError: If they are too many to list.
+        OptionError: If there are too many cells to list.
     """
     if size > MOST_CELLS_LISTED:
         raise OptionError(f"{size} cells are too many to measure one by one.", "use 'dawa', or coarser steps.")
@@ -171,7 +171,7 @@ def every_cell(size: int) -> Buckets:
 
 
 def given(bounds: ArrayLike, size: int) -> Buckets:
-    """Buckets fixed beforehand, without a look at the data.
+    """Buckets fixed beforehand, without looking at the data.
 
     Raises:
         OptionError: If the bounds do not increase from 0 to the size of the domain.
@@ -200,7 +200,7 @@ class RowMajor(Buckets):
         return exposed.grid(shape).ravel()
 
     def order(self, shape: tuple[int, ...]) -> IntArray:
-        """The row-major number of every cell, bucket by bucket: the bucket's own."""
+        """The row-major number of every cell, bucket by bucket: each bucket's own number."""
         return np.arange(np.prod(shape, dtype=np.int64))
 
     def cells(self, positions: IntArray, shape: tuple[int, ...]) -> IntArray:
@@ -208,12 +208,12 @@ class RowMajor(Buckets):
         return np.stack(np.unravel_index(positions, shape), axis=1)
 
     def merged(self, workload: Workload) -> Buckets:
-        """The same: cells that are next to each other in this order need not be on the grid."""
+        """The same buckets: cells that are neighbours in this order need not be neighbours on the grid."""
         del workload
         return self
 
     def queries(self, workload: Workload) -> BucketQueries:
-        """A workload in terms of the cells; rectangles are kept as they are, too."""
+        """A workload in terms of the cells; rectangles are also kept as boxes."""
         if workload.boxes is None:
             return workload.on_buckets(self.bounds)
         lo, hi = workload.boxes
@@ -227,7 +227,7 @@ def by_rows(shape: tuple[int, ...]) -> RowMajor:
     """The cells of a grid of this shape.
 
     Raises:
-        OptionError: If they are too many to list.
+        OptionError: If there are too many cells to list.
     """
     size = int(np.prod(shape, dtype=object))
     if size > MOST_CELLS_LISTED:

@@ -1,4 +1,4 @@
-"""Run the partition step that the options ask for: where counts enter stage 1."""
+"""Run the partition step that the options ask for: here counts enter stage 1."""
 
 import math
 from fractions import Fraction
@@ -25,17 +25,17 @@ METHODS: dict[str, Method | GridMethod] = {
     "uniform-grid": UniformGrid(),
 }
 ON_MAPS: dict[str, Method | GridMethod] = {"walk": on_maps()}
-"""What a name means where there are several axes, if it is not the same."""
+"""The method that a name means over several axes, if it differs."""
 
 PUBLIC = ("none", "one")
 
 
 PartitionLike = Method | GridMethod | Buckets | str | ArrayLike | None
-"""A partition by name, a method with options of its own, or public bucket bounds."""
+"""A partition by name, a method with its own options, or public bucket bounds."""
 
 
 def method(option: PartitionLike, shape: tuple[int, ...]) -> Method | GridMethod | Buckets:
-    """Read the ``partition`` option: a name, a method with options of its own, or public bucket bounds."""
+    """Read the ``partition`` option: a name, a method with its own options, or public bucket bounds."""
     size = math.prod(shape)
     if option is None or (isinstance(option, str) and option == "none"):
         return every_cell(size)
@@ -65,6 +65,6 @@ def partition(
     if max(chosen.spent, chosen.spent_least) >= epsilon:
         raise BudgetError(
             f"The partition has spent {chosen.spent} already, which leaves nothing of {epsilon}.",
-            "raise epsilon, which counts the partition's share too.",
+            "raise epsilon, which includes the partition's share.",
         )
     return chosen

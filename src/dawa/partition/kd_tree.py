@@ -1,8 +1,8 @@
 """A tree of boxes: private medians above, halves below (Cormode et al. 2012). Its proof is in ``kd_tree.md``.
 
-Every level cuts a box once along each axis, so that it has up to 2^d parts. The upper levels cut near the median of the
-box's records, which the exponential mechanism finds; the lower ones cut in the middle, which costs nothing. Boxes of
-single cells are left alone.
+Every level cuts a box once along each axis, into up to 2^d parts. The upper levels cut near the median of the box's
+records, which the exponential mechanism finds; the lower levels cut in the middle, which costs nothing. Boxes of
+single cells are not cut.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from dawa.queries.bucket_queries import BucketQueries
 from dawa.queries.workload import Workload
 
 Cut = Callable[[IntArray, IntArray, int], IntArray]
-"""Where to cut boxes, given by their lower and upper corners, along an axis."""
+"""Where to cut boxes along an axis; boxes are given by their lower and upper corners."""
 
 USUAL_SHARE = Fraction(1, 20)
 
@@ -64,7 +64,7 @@ class KdTree:
 
     @property
     def for_medians(self) -> Fraction:
-        """The share that is meant."""
+        """The share of epsilon for the medians."""
         return USUAL_SHARE if self.share is None else self.share
 
     def choose_boxes(
@@ -93,7 +93,7 @@ class Parameters:
 
     Attributes:
         cuts: How many medians may lie above a cell.
-        scale: Scale of the choice of each.
+        scale: Scale of the choice of each median.
     """
 
     cuts: int
@@ -117,16 +117,16 @@ def loss(shape: tuple[int, ...], epsilon: Fraction, options: KdTree) -> Fraction
 
 
 class Level(NamedTuple):
-    """The boxes of a tree after so many levels, in depth-first order; those that are done stay."""
+    """The boxes of a tree after some number of levels, in depth-first order; boxes that are done stay."""
 
     lo: IntArray
     hi: IntArray
     parent: IntArray
-    """The box of the level above in which each lies."""
+    """The box of the level above in which each box lies."""
 
     @property
     def divisible(self) -> BoolArray:
-        """Which of them have more than one cell."""
+        """Which boxes have more than one cell."""
         return np.asarray((self.hi - self.lo > 1).any(axis=1))
 
 
@@ -136,7 +136,7 @@ class TreeBuckets(Buckets):
 
     Attributes:
         start: The first bucket below each inner node; the nodes are in depth-first order.
-        stop: One past the last.
+        stop: One past the last bucket below each inner node.
         inner: The inner nodes as boxes.
     """
 
@@ -186,7 +186,7 @@ def medians(
 
 
 def cut_scores(along: IntArray) -> IntArray:
-    """What speaks for a cut after the first 1, 2, … slices of a box: how evenly it divides the records. Private."""
+    """The score of a cut after the first 1, 2, … slices of a box: how evenly it divides the records. Private."""
     before = np.cumsum(along)
     scores: IntArray = -np.abs(2 * before[:-1] - before[-1])
     return scores
@@ -201,7 +201,7 @@ def halved(levels: list[Level], height: int | None) -> list[Level]:
 
 
 def divided(level: Level, cut: Cut) -> Level:
-    """The next level: every box is cut once along each axis, where it has several cells along it."""
+    """The next level: every box is cut once along each axis on which it has several cells."""
     lo, hi, parent = level.lo, level.hi, np.arange(len(level.lo))
     for axis in range(lo.shape[1]):
         several = hi[:, axis] - lo[:, axis] > 1
@@ -217,7 +217,7 @@ def divided(level: Level, cut: Cut) -> Level:
 def tree_partition(levels: list[Level], spent: Fraction) -> TreeBuckets:
     """The last level's boxes as buckets, and the boxes that were divided on the way as intervals of them.
 
-    Along one axis buckets are stretches of the line as it is.
+    Along one axis, buckets are stretches of the line.
     """
     boxes = Boxes(frozen(levels[-1].lo), frozen(levels[-1].hi))
     leaves = np.ones(len(boxes), np.int64)

@@ -4,8 +4,8 @@ Every bucket costs its deviation from uniform plus 1/ε2, every cost gets noise,
 partition of least noisy total is returned. All numbers are integers: costs are counted in steps of a lattice,
 which follows from public numbers alone.
 
-The walk is the better choice: with this noise the least total collects the buckets that drew low, about half
-as many as there are cells.
+The walk is the better choice: with this noise, the partition of least total collects the buckets that drew low
+noise, about half as many as there are cells.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ FINEST = 2**15
 """Steps per record: power-of-two lengths up to 2^16 are exact, and deviations sum to at most 2^61."""
 
 REACH = 128
-"""A draw beyond so many scales, in any of 2^27 buckets, has a chance below 2^-100."""
+"""A draw beyond this many scales, in any of 2^27 buckets, has a chance below 2^-100."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class NoisyCost:
 
     Attributes:
         share: Share of epsilon for the partition.
-        lengths: Which buckets compete: ``"powers"`` of two, or ``"all"`` of them.
+        lengths: Which lengths of buckets compete: ``"powers"`` of two, or ``"all"`` lengths.
         noise: ``"laplace"``, or ``"exponential"``: one-sided, downwards, with half the variance.
     """
 
@@ -65,7 +65,7 @@ class Parameters:
         lengths: The lengths that compete, in increasing order.
         sensitivities: By how much one record moves the cost of a bucket, by length.
         scales: Scale of the noise on that cost, by length.
-        centres: What one-sided noise is measured from, by length: about its mean.
+        centres: The number from which one-sided noise is subtracted, by length: about its mean.
     """
 
     lattice: int
@@ -92,7 +92,7 @@ def parameters_for(
         epsilon1: Budget of the partition.
         epsilon2: Budget of the measurements; it only says what a bucket costs.
         options: Which lengths and which noise.
-        lattice: Steps per record, instead of as many as 63-bit sums allow.
+        lattice: Steps per record; None takes as many as 63-bit sums allow.
 
     Raises:
         OptionError: If there are too many cells.
@@ -170,7 +170,7 @@ def _among_powers(counts: IntArray, parameters: Parameters, options: NoisyCost, 
 
 
 def _among_all(counts: IntArray, parameters: Parameters, options: NoisyCost, randomness: Randomness) -> IntArray:
-    """The choice among all buckets, one start at a time: n² noisy costs never are in memory at once."""
+    """The choice among all buckets, one start at a time: n² noisy costs are never in memory at once."""
     values, ranks = kernels.costs.ranked(counts)
     numerators = np.array([scale.numerator for scale in parameters.scales], np.int64)
     denominators = np.array([scale.denominator for scale in parameters.scales], np.int64)
@@ -213,7 +213,7 @@ def _lattice(size: int, epsilon1: Fraction, epsilon2: Fraction) -> int:
             return lattice
         lattice //= 2
     raise BudgetError(
-        f"With {size} cells the noise of so small a budget ({float(min(epsilon1, epsilon2)):.3g}) overflows.",
+        f"With {size} cells the noise of a budget as small as {float(min(epsilon1, epsilon2)):.3g} overflows.",
         "spend more, or use fewer cells.",
     )
 
@@ -226,4 +226,4 @@ def _check_size(size: int, options: NoisyCost) -> None:
     if options.lengths == "all" and size <= MOST_CELLS_COSTED["powers"]:
         hint = 'pass lengths="powers".'
     most = MOST_CELLS_COSTED[options.lengths]
-    raise OptionError(f"noisy-cost with lengths={options.lengths!r} takes {most} cells, not {size}.", hint)
+    raise OptionError(f"noisy-cost with lengths={options.lengths!r} takes at most {most} cells, not {size}.", hint)

@@ -1,7 +1,7 @@
 """P-HP: recursive bisection by the exponential mechanism (Ács, Castelluccia, Chen 2012). Its proof is in ``php.md``.
 
 Starting from the whole domain, each interval is left alone or cut in two where that leaves the least deviation,
-level by level. A last choice says how many of the cuts, in the order in which they were made, are worth keeping.
+level by level. A last choice decides how many of the cuts, in the order in which they were made, are kept.
 """
 
 import math
@@ -28,7 +28,7 @@ class Php:
 
     Attributes:
         share: Share of epsilon for the partition.
-        final_share: Share of that for the last choice, how many cuts to keep.
+        final_share: Share of that for the last choice: how many cuts to keep.
         levels: How often an interval and its parts are cut; None takes log2 of the number of cells.
     """
 
@@ -50,7 +50,7 @@ class Php:
         """
         if size > MOST_CELLS_BISECTED:
             raise OptionError(
-                f"P-HP takes {MOST_CELLS_BISECTED} cells, not {size}.", "use the walk, which has no such limit."
+                f"P-HP takes at most {MOST_CELLS_BISECTED} cells, not {size}.", "use the walk, which has no such limit."
             )
         if size == 1:
             return Buckets(frozen(np.arange(2)))
@@ -119,13 +119,13 @@ def chosen(counts: IntArray, parameters: Parameters, randomness: Randomness) -> 
 
 
 def cut_scores(left_over: IntArray, parameters: Parameters) -> IntArray:
-    """What speaks for each cut of an interval, the first entry for none: deviation and buckets, negated."""
+    """The score of each cut of an interval, the first entry for no cut: deviation and cost of buckets, negated."""
     scores = -left_over
     scores[1:] -= parameters.bucket
     return scores
 
 
 def keep_scores(gains: IntArray, parameters: Parameters) -> IntArray:
-    """What speaks for keeping the first 0, 1, 2, … cuts: the deviation they remove, less their buckets."""
+    """The score of keeping the first 0, 1, 2, … cuts: the deviation they remove, minus the cost of their buckets."""
     scores: IntArray = np.cumsum(gains) - parameters.bucket * np.arange(len(gains))
     return scores

@@ -1,7 +1,7 @@
 """PrivTree (Zhang, Xiao, Xie 2016): split while there are many records. Its proof is in ``privtree.md``.
 
-The score of a node is its number of records, less a penalty for depth, plus Laplace noise; it splits while that is
-above zero. Here the noisy comparison is a coin whose chance is the Laplace tail, as a table of whole numbers over
+The score of a node is its number of records, minus a penalty for depth, plus Laplace noise; a node splits if its score
+is above zero. Here the noisy comparison is a coin whose chance is the Laplace tail, as a table of whole numbers over
 2^64, and the loss of the table is certified by ``SplitTable.loss`` instead of the paper's bound.
 """
 
@@ -83,7 +83,7 @@ def grown(exposed: Occupied, size: int, table: SplitTable, randomness: Randomnes
 
 
 def worst_chain(fan: int) -> float:
-    """What the worst chain loses, in units of one over the noise scale, where steps are long.
+    """What the worst chain loses, in units of one over the noise scale, if steps are long.
 
     >>> [round(worst_chain(fan), 3) for fan in (2, 4, 8)]
     [2.607, 2.186, 2.076]
@@ -107,7 +107,7 @@ def laplace_table(epsilon: Fraction, fan: int = 2) -> SplitTable:
             "raise epsilon above about 0.00001, or use a mechanism without a partition.",
         )
     table = _tail(step, scale, epsilon, fan)
-    for _ in range(6):  # the loss is nearly one over the scale: a few steps come as close as rounding lets them
+    for _ in range(6):  # the loss is nearly one over the scale: a few steps come as close as rounding allows
         if (1 - 1e-6) * allowed <= table.loss and Fraction(table.loss) <= epsilon:
             return table
         scale *= table.loss / allowed * (1 + 1e-9)

@@ -1,9 +1,9 @@
 """The probability of splitting a node of the walk, as a table of exact rationals with a certified loss.
 
-A node at depth i below its root whose score is c splits with probability ``P(c - step*i + offset)``. P lives on
-the integers because scores do, and each entry is a 64-bit integer over 2^64: a coin is one comparison with one
-random word, and no rounding is left for a proof to worry about. ``walk.md`` says why the shape of P is what it is;
-``SplitTable.loss`` does not rely on that, it bounds the loss of the integers that are really used.
+A node at depth i below its root whose score is c splits with probability ``P(c - step*i + offset)``. P is defined on
+the integers because scores are integers, and each entry is a 64-bit integer over 2^64: a coin is one comparison with
+one random word, and the proof has no rounding to consider. ``walk.md`` explains the shape of P. ``SplitTable.loss``
+does not rely on the shape: it bounds the loss of the integers that are really used.
 """
 
 import math
@@ -18,7 +18,7 @@ from dawa.errors import BudgetError
 from dawa.limits import MOST_SPLIT_ENTRIES
 
 SMALLEST_STOP = 2.0**-24
-"""P stays this far below 1, so that a walk always can stop."""
+"""P stays this far below 1, so a walk can always stop."""
 
 LARGEST_LOSS = Fraction(3)
 """A walk never needs more: its coins are nearly certain by then, and the rest serves the measure step better."""
@@ -32,11 +32,11 @@ class SplitTable:
     """Split probabilities on the lattice of scores.
 
     Attributes:
-        step: What one level of depth takes off the score, in records.
+        step: What one level of depth subtracts from the score, in records.
         offset: What is added to every score, in records.
         thresholds: Entry a is 2^64 times the probability of splitting at lattice point a. Points below the
             table have its first entry, points above it the last.
-        epsilon: What the table was made to lose at most; it, ``least`` and ``theta`` are the arguments of
+        epsilon: What the table was made to lose at most; ``epsilon``, ``least`` and ``theta`` are the arguments of
             ``split_table``.
     """
 
@@ -77,7 +77,7 @@ class SplitTable:
             here[: len(reach)] = np.maximum(split[block] + reach, best_split)
             above = np.maximum.accumulate(here[::-1])[::-1]
             best_split = float(above[0])
-        # Differences of words are exact; every logarithm of at most a few dozen in a chain is within 2^-50 of itself.
+        # Differences of words are exact; each of the at most few dozen logarithms in a chain is within 2^-50 of itself.
         return max(worst, best_split) * (1 + 2.0**-40)
 
     def stop_probability(self) -> FloatArray:
@@ -89,7 +89,7 @@ class SplitTable:
 
         Nodes of one path lie at least ``step`` apart, so the chances of stopping at one of them are at most those
         at the point itself, one step above, two steps above, and so on; above the table there are at most 64 more.
-        Infinite where no point is that surprising.
+        Infinite if no point is that surprising.
         """
         point = np.searchsorted(-self._stop_chances, -np.asarray(chance))
         return np.where(point < len(self._stop_chances), point, math.inf)
@@ -111,8 +111,8 @@ def split_table(epsilon: Fraction, least: float, theta: float) -> SplitTable:
 
     Args:
         epsilon: What the walk may lose.
-        least: The probability with which a node splits for no reason at all, about; it is moved a little so that
-            the step is a whole number of records and no budget is left over.
+        least: About the probability with which a node splits for no reason at all; it is moved a little so that the
+            step is a whole number of records and no budget is left over.
         theta: The score, in steps, that a root needs to split with even odds.
 
     Raises:
@@ -139,11 +139,11 @@ def split_table(epsilon: Fraction, least: float, theta: float) -> SplitTable:
 
 
 def log_knots(least: float) -> FloatArray:
-    """``ln P`` at 0, 1, 2, … steps: each knot the largest that the one before it allows.
+    """``ln P`` at 0, 1, 2, … steps: each knot is the largest that the one before it allows.
 
     Knot q after knot p may be as large as ``q/(1-q) · ln(q/p) <= ln(q/least)``: what a node pays for stopping must
-    fit into what its split ancestors leave of the budget. Stopping probabilities are kept, not splitting ones,
-    because they are the small numbers.
+    fit into what its split ancestors leave of the budget. The probabilities of stopping are kept, not those of
+    splitting, because they are the small numbers.
     """
     stops = [1 - least]
     while stops[-1] > SMALLEST_STOP:
@@ -160,6 +160,6 @@ def log_knots(least: float) -> FloatArray:
 
 
 def _log_ratio(larger: WordArray, smaller: WordArray) -> FloatArray:
-    """``ln(larger / smaller)``, precise also where the two nearly agree."""
+    """``ln(larger / smaller)``, precise even if the two nearly agree."""
     ratio: FloatArray = np.log1p((larger - smaller).astype(np.float64) / smaller.astype(np.float64))
     return ratio

@@ -1,8 +1,8 @@
 """StructureFirst: a histogram of k buckets, bounds first, one by one (Xu et al. 2013). Proof: ``structure_first.md``.
 
-A dynamic programme finds the least cost of every prefix; from right to left, each bound is then drawn by the
-exponential mechanism, as if what lies to its left were divided at best. A last coin, ours, asks whether the
-buckets are even enough to be worth it: if they are not, every cell becomes its own bucket.
+A dynamic program finds the least cost of every prefix. From right to left, each bound is then drawn by the
+exponential mechanism, as if the cells to its left were divided in the best way. A last coin, which the original does
+not have, decides whether the buckets are even enough: if they are not, every cell becomes its own bucket.
 """
 
 import math
@@ -32,12 +32,12 @@ class StructureFirst:
 
     Attributes:
         share: Share of epsilon for the bounds.
-        verdict_share: Share for asking whether the buckets are worth it.
-        buckets: How many, k; None takes half the root of the number of cells.
+        verdict_share: Share for the verdict: whether the buckets are even enough.
+        buckets: The number of buckets, k; None takes half the root of the number of cells.
         cost: ``"absolute"`` deviation from the median, or ``"squared"`` deviation from the mean as in the original.
         bound: For ``"squared"``: a public bound on counts, at which they are cut off when costs are computed.
-        marks: How many equally spaced places compete for a bound, at most.
-        verdict: Whether to ask; without, the buckets stay as they are, as in the original.
+        marks: At most how many equally spaced places compete for a bound.
+        verdict: Whether there is a verdict; without it, the buckets stay as they are, as in the original.
     """
 
     share: Fraction = Fraction(5, 100)
@@ -73,7 +73,7 @@ class StructureFirst:
         """
         if size > MOST_CELLS_STRUCTURED:
             raise OptionError(
-                f"StructureFirst takes {MOST_CELLS_STRUCTURED} cells, not {size}.",
+                f"StructureFirst takes at most {MOST_CELLS_STRUCTURED} cells, not {size}.",
                 "use the walk, which has no such limit.",
             )
         parameters = parameters_for(size, epsilon, self)
@@ -92,13 +92,13 @@ class Parameters:
 
     Attributes:
         marks: Where bounds may lie, from 0 to the number of cells.
-        buckets: How many, k.
+        buckets: The number of buckets, k.
         bound: Where counts are cut off before they are squared; None means absolute deviations.
         sensitivity: By how much one record moves the cost of a division into buckets.
         scale: Scale of the choice of each bound.
-        verdict: What the verdict may lose; 0 where there is none.
-        noise: How far off a range would be if every cell were measured, about.
-        spent: What choosing bounds and the verdict are accounted for.
+        verdict: What the verdict may lose; 0 without a verdict.
+        noise: About how far off a range would be if every cell were measured.
+        spent: What choosing bounds and the verdict are charged.
     """
 
     marks: IntArray
@@ -161,7 +161,7 @@ def costs(counts: IntArray, parameters: Parameters) -> tuple[IntArray, IntArray]
 
 
 def bound_scores(cost: IntArray, best: IntArray, left: int, right: int) -> IntArray:
-    """What speaks for each mark from ``left`` on, with ``left`` buckets before it and one from it to ``right``."""
+    """The score of each mark from ``left`` on, with ``left`` buckets before it and one from it to ``right``."""
     scores: IntArray = -(best[left - 1, left:right] + cost[left:right, right])
     return scores
 
@@ -185,7 +185,7 @@ def verdict_numbers(bounds: IntArray, parameters: Parameters) -> tuple[int, int]
 
 
 def uneven(counts: IntArray, bounds: IntArray) -> int:
-    """The buckets' deviations from their medians, each times its width, summed."""
+    """The sum of the buckets' deviations from their medians, each times the bucket's width."""
     cells = np.arange(len(counts))
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
     scores = kernels.walk.median_deviations(cells, counts, before, bounds[:-1], bounds[1:])

@@ -1,7 +1,7 @@
 """A grid of equal boxes, as fine as the number of records allows (Qardaji, Yang, Li 2013): ``uniform_grid.md``.
 
 Finer boxes are more even inside and noisier in sum. The rule that balances the two needs the number of records and
-nothing else; it is measured with a small share of epsilon. ``dawa.mechanisms.agrid`` builds on the same rule.
+nothing else; this number is measured with a small share of epsilon. ``dawa.mechanisms.agrid`` builds on the same rule.
 """
 
 import math
@@ -74,7 +74,7 @@ def noisy(totals: IntArray, scale: Fraction, randomness: Randomness) -> IntArray
 
 
 def crowding(records: IntArray, epsilon: Fraction, per_box: float) -> FloatArray:
-    """N·ε/c: how many times a box's worth of records there is; 0 where noise left fewer than none."""
+    """N·ε/c: the number of records divided by what one box is worth; 0 if noise made the number negative."""
     worth: FloatArray = np.maximum(records, 0) * (float(epsilon) / per_box)
     return worth
 
@@ -82,7 +82,7 @@ def crowding(records: IntArray, epsilon: Fraction, per_box: float) -> FloatArray
 def sides(lengths: IntArray, worth: FloatArray) -> FloatArray:
     """How many boxes to lay along each axis, as a real number: ``worth^(2/(d+2))``, the balance over d axes.
 
-    An axis with fewer cells than that is cut into cells and leaves the balance to the others, where each of its
+    An axis with fewer cells than that is cut into cells and leaves the balance to the other axes, where each of its
     cells then has its own noise.
 
     >>> sides(np.array([[256, 256], [256, 4]]), np.array([144.0, 144.0])).round(1).tolist()
@@ -134,13 +134,13 @@ def refuse_unlisted(size: int) -> None:
     """Raise an OptionError for a domain whose cells cannot be listed."""
     if size > MOST_CELLS_LISTED:
         raise OptionError(
-            f"A grid of boxes takes {MOST_CELLS_LISTED} cells over several axes, not {size}.",
+            f"A grid of boxes takes at most {MOST_CELLS_LISTED} cells over several axes, not {size}.",
             "choose coarser steps, or a mechanism along the curve, such as 'dawa'.",
         )
 
 
 def _grid(shape: tuple[int, ...], along: list[int], spent: Fraction) -> Buckets:
-    """The grid as buckets: boxes in row-major order; stretches where there is one axis, cells where all are single."""
+    """The grid as buckets: boxes in row-major order; stretches if there is one axis, cells if all boxes are cells."""
     ends = [cuts(length, count) for length, count in zip(shape, along, strict=True)]
     if len(shape) == 1:
         return Buckets(frozen(ends[0]), spent, spent)

@@ -1,9 +1,9 @@
 """The two-phase tree walk: the default way to choose buckets privately. Its proof is in ``walk.md``.
 
-Starting from the whole domain, an interval whose counts are uneven tends to split into halves; what does not split
-is a bucket. A second walk, from each leaf of the first, refines without paying again for the depth reached so far.
-Where the first walk found a lot of structure in a block of cells, the block goes to single cells at once and keeps
-the second walk's budget for measuring.
+Starting from the whole domain, an interval whose counts are uneven tends to split into halves; an interval that does
+not split is a bucket. A second walk, from each leaf of the first, refines without paying again for the depth reached
+so far. Where the first walk found a lot of structure in a block of cells, the block goes to single cells at once
+and keeps the second walk's budget for measuring.
 """
 
 from collections.abc import Callable
@@ -31,12 +31,12 @@ class Walk:
 
     Attributes:
         coarse_share: Share of epsilon for the first walk.
-        fine_share: Share for the second one.
+        fine_share: Share of epsilon for the second walk.
         least: How often a node splits for no reason at all.
-        coarse_theta: Evidence, in steps, that the first walk wants before it splits with even odds.
-        fine_theta: Likewise for the second walk.
+        coarse_theta: Evidence, in steps, that the first walk needs to split with even odds.
+        fine_theta: The same for the second walk.
         fan: Parts into which a node splits, a power of two.
-        many: Leaves of the first walk from which on dense blocks are looked for.
+        many: The number of leaves of the first walk from which dense blocks are looked for.
         block: Cells in a block, a power of two.
         dense: Leaves of the first walk that make a block dense.
     """
@@ -64,9 +64,7 @@ class Walk:
                 "the defaults spend 7% and then 10%.",
             )
         if not 0 < self.least < 0.5:
-            raise OptionError(
-                f"least={self.least} is not a probability that it can take.", "pass a number in (0, 1/2)."
-            )
+            raise OptionError(f"least={self.least} is not between 0 and 1/2.", "pass a number such as least=0.15.")
         for name in ("fan", "block"):
             if getattr(self, name) & (getattr(self, name) - 1):
                 raise OptionError(
@@ -115,15 +113,15 @@ class Nodes:
         return Nodes(self.start, self.height, np.zeros(len(self.start), np.int64))
 
     def where(self, chosen: BoolArray) -> "Nodes":
-        """Only the chosen ones."""
+        """Only the chosen nodes."""
         return Nodes(self.start[chosen], self.height[chosen], self.depth[chosen])
 
     def stop(self, size: int) -> IntArray:
-        """One past the last cell of each."""
+        """One past the last cell of each node."""
         return np.minimum(self.start + (np.int64(1) << self.height), size)
 
     def children(self, size: int, fan: int = 2) -> "Nodes":
-        """The equal parts of each, without those outside the domain, each no higher than its cells need."""
+        """The equal parts of each node, without parts outside the domain, each no higher than its cells need."""
         bits = fan.bit_length() - 1
         low = self.height - bits
         start = np.concatenate([self.start + (np.int64(part) << low) for part in range(fan)])
@@ -189,7 +187,7 @@ def dense_leaves(leaves: Nodes, options: Walk) -> BoolArray:
 
 
 def two_phase(exposed: Occupied, size: int, epsilon: Fraction, options: Walk, randomness: Randomness) -> Buckets:
-    """Choose buckets; a record loses ``Buckets.spent``, or ``spent_least`` where its bucket is spared."""
+    """Choose buckets; a record loses ``Buckets.spent``, or ``spent_least`` if its bucket is spared."""
     coarse_loss, fine_loss = options.losses(epsilon)
     coarse_table, fine_table = options.tables(epsilon)
     coarse = walk(exposed, size, whole(size, options.fan), coarse_table, randomness, fan=options.fan)

@@ -1,6 +1,6 @@
 """Figures for papers and notebooks.
 
-``release`` shows what may be published. All others are for evaluation on public data: they draw the truth as it is.
+``release`` shows what may be published. All other figures are for evaluation on public data: they draw the truth.
 Every figure is a plain ``matplotlib.figure.Figure``, is as wide as a column or a page of a paper, and stays readable
 without colours.
 """

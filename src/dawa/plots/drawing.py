@@ -25,13 +25,13 @@ COLUMN, PAGE = 3.5, 7.0
 """Widths in inches: of one column of a paper, and of both."""
 
 LINE, BAND, TRUTH, SHADE = "#0b5cad", "#b7d3ee", "#9a9a9a", "#dddddd"
-"""Blue on light blue over greys: told apart in print and by everyone."""
+"""Blue on light blue over greys: everyone can tell them apart, in print too."""
 
 HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f")
-"""Okabe and Ito's colours, which nobody confuses."""
+"""Okabe and Ito's colours, which everyone can tell apart."""
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
-"""One mark for each of them, so that colours are not needed."""
+"""One mark for each colour, so colours are not needed."""
 
 
 LONGEST = 48
@@ -61,7 +61,7 @@ FILES: Any = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "dawa"
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw in the house style; what others draw is left alone."""
+    """Draw in the house style; other figures do not change."""
     from matplotlib import rc_context  # noqa: PLC0415  slow to load
 
     with rc_context(STYLE):
@@ -69,7 +69,7 @@ def styled() -> Iterator[None]:
 
 
 def sheet(width: float, height: float) -> "Figure":
-    """An empty figure that no window and no other figure knows of; sizes are in inches."""
+    """An empty figure, independent of windows and other figures; sizes are in inches."""
     from matplotlib.figure import Figure  # noqa: PLC0415  slow to load
 
     return Figure(figsize=(width, height), layout="constrained")
@@ -91,7 +91,7 @@ def titled(chart: Any, title: str) -> None:  # noqa: ANN401  Matplotlib's
 
 
 def saved(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
-    """The figure, once it is in a file too, if there is to be one.
+    """Save the figure, if a path is given, and return it.
 
     Raises:
         OptionError: If the path has no known ending, or cannot be written.
@@ -128,7 +128,7 @@ def _write(figure: "Figure", target: Path | io.BytesIO, kind: str) -> None:
 
 
 def coarse(cells: FloatArray, most: int = MOST_PIXELS) -> FloatArray:
-    """At most so many pixels along each axis, each the mean of its cells.
+    """At most this many pixels along each axis, each the mean of its cells.
 
     >>> coarse(np.array([1.0, 3.0, 5.0, 7.0]), 2)
     array([2., 6.])
@@ -149,12 +149,12 @@ def magnitudes(most: float, least: float | None = None) -> Any:  # noqa: ANN401 
 
 
 def stretch(chart: Any, values: FloatArray, noise: float) -> None:  # noqa: ANN401  Matplotlib's
-    """Choose the upward scale: linear, or beyond the noise logarithmic if the values differ by magnitudes.
+    """Choose the upward scale: linear, or logarithmic beyond the noise if values differ by orders of magnitude.
 
     Args:
-        chart: Where they are drawn.
+        chart: Where the values are drawn.
         values: Records per cell.
-        noise: How much of it noise alone can make.
+        noise: How many records per cell noise alone can make.
     """
     most, threshold = float(values.max(initial=0)), max(noise, 1e-9)
     if most > 30 * threshold:
@@ -179,5 +179,5 @@ def keyed(chart: Any, title: str) -> None:  # noqa: ANN401  Matplotlib's
 
 
 def cell_labels(chart: Any) -> None:  # noqa: ANN401  Matplotlib's
-    """Name the axes of a map of which no more than the cells are known."""
+    """Name the axes of a map of which only the cells are known."""
     chart.set(xlabel="cell along the second axis", ylabel="cell along the first axis")

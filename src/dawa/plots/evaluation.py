@@ -1,6 +1,6 @@
 """A release beside its truth, for evaluation on public data: the truth is drawn as it is.
 
-Errors of mechanisms beside one another.
+The module also draws the errors of mechanisms side by side.
 """
 
 import math
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def maps(truth: ArrayLike, estimate: Estimate, path: str | PathLike[str] | None = None) -> "Figure":
     """Truth, release and error side by side, as heat maps. For public data: the truth is drawn as it is.
 
-    Truth and release share a logarithmic scale; the error is what the release says too much (red) or too little (blue).
+    Truth and release share a logarithmic scale; the error is how far the release is too high (red) or too low (blue).
 
     >>> import dawa
     >>> counts = np.random.default_rng(0).poisson(5, (32, 48))
@@ -36,7 +36,7 @@ def maps(truth: ArrayLike, estimate: Estimate, path: str | PathLike[str] | None 
 
     Args:
         truth: The counts that the estimate was made from, over two axes.
-        estimate: What a mechanism made of them.
+        estimate: What a mechanism learned from them.
         path: Where to save the figure too; the ending says in which format (``.pdf``, ``.svg``, ``.png``).
 
     Raises:
@@ -80,7 +80,7 @@ def partition(truth: ArrayLike, estimate: Estimate, path: str | PathLike[str] | 
 
     Args:
         truth: The counts that the estimate was made from, over one or two axes.
-        estimate: What a mechanism made of them.
+        estimate: What a mechanism learned from them.
         path: Where to save the figure too; the ending says in which format (``.pdf``, ``.svg``, ``.png``).
 
     Raises:
@@ -117,7 +117,7 @@ def _checked(truth: ArrayLike, estimate: Estimate, hint: str, least: int = 1) ->
         raise OptionError(f"There are {estimate.size} cells, too many to draw.", "use a coarser step.")
     counts = np.asarray(truth)
     if Counts.of(counts).shape != estimate.shape:
-        raise CountsError(f"The truth has shape {counts.shape}, the estimate {estimate.shape}.", "pass its own counts.")
+        raise CountsError(f"The truth has shape {counts.shape}, the estimate {estimate.shape}.", "pass its counts.")
     return counts.astype(np.float64)
 
 
@@ -156,7 +156,7 @@ def _heat(chart: Any, values: FloatArray, shape: tuple[int, ...], colours: str, 
 
 
 def _outline(chart: Any, estimate: Estimate) -> None:  # noqa: ANN401  Matplotlib's
-    """The borders between buckets, as few and long lines as there can be."""
+    """The borders between buckets, in as few and as long lines as possible."""
     from matplotlib.collections import LineCollection  # noqa: PLC0415  slow to load
 
     flat = np.empty(estimate.size, np.int64)
@@ -203,17 +203,17 @@ def errors(
 ) -> "Figure":
     """The error of each mechanism on a logarithmic scale, the best on top: a mark per dataset, a bar at their mean.
 
-    The mean is the geometric one, so that the best is the same in whatever unit an error is told.
+    The mean is geometric, so the best mechanism is the same in every unit of error.
 
     >>> figure = errors({"dawa": {"adult": 20, "trace": 30}, "identity": {"adult": 90, "trace": 80}}, baseline="dawa")
     >>> [text.get_text() for text in figure.axes[0].get_yticklabels()]
     ['dawa', 'identity']
 
     Args:
-        results: By mechanism, its errors: one, several, or by dataset one or several, of which the geometric mean is
-            drawn. A data frame will do that has a column per mechanism and a row per dataset.
+        results: The errors of each mechanism: one or several, or one or several for each dataset, of which the
+            geometric mean is drawn. A data frame with a column per mechanism and a row per dataset works too.
         path: Where to save the figure too; the ending says in which format (``.pdf``, ``.svg``, ``.png``).
-        baseline: A mechanism whose error on the same dataset all errors are divided by.
+        baseline: A mechanism; all errors are divided by its error on the same dataset.
         label: What the error is, such as ``"mean absolute error per query"``.
 
     Raises:
@@ -249,7 +249,7 @@ def errors(
 
 
 def _scale(chart: Any) -> None:  # noqa: ANN401  Matplotlib's
-    """A logarithmic scale, with numbers as people write them: more of them where it spans less."""
+    """A logarithmic scale, with numbers as people write them: more numbers if it spans less."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: PLC0415  slow to load
 
     chart.set_xscale("log")
@@ -271,7 +271,7 @@ def _marks(chart: Any, groups: list[FloatArray], at: int, name: str | None) -> N
     mark = drawing.MARKS[(at + at // len(drawing.HUES)) % len(drawing.MARKS)]
     artist = chart.scatter(np.concatenate(drawn), height, s=12, marker=mark, color=hue, linewidths=0, alpha=0.85)
     if name is not None:
-        artist.set_label(name if not name.startswith("_") else f" {name}")  # Matplotlib hides names with a bar in front
+        artist.set_label(name if not name.startswith("_") else f" {name}")  # Matplotlib hides names that begin with "_"
 
 
 def _label(label: str, baseline: str | None) -> str:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 NEW_YEAR, PARTS = "0001-01-01 00:00:00.000000", (4, 7, 10, 16, 19, 26)
-"""A time with nothing to say beyond its year, and after how many characters a time may end."""
+"""A time that needs no more than its year, and after how many characters a written time may end."""
 
 TICKS, LETTERS = 6, 13
-"""Labels along an axis at most, and how many characters fit an inch."""
+"""The most labels along an axis, and how many characters fit an inch."""
 
 CONFIDENCE = 0.95
 
@@ -70,7 +70,7 @@ def figure(release: Release, path: str | PathLike[str] | None = None, *, width: 
 
 
 def drawable(release: Release) -> bool:
-    """Whether a picture shows it, at little cost."""
+    """Whether a picture can show the release, at little cost."""
     return len(release.axes) == 1 or (len(release.axes) == 2 and release.estimate.size <= MOST_ROWS_WRITTEN)
 
 
@@ -80,7 +80,7 @@ def draw(release: Release, path: str | PathLike[str]) -> None:
 
 
 def inline(release: Release) -> str:
-    """The picture as an SVG element for a page: no names that others may use, no styles that reach beyond it."""
+    """The picture as an SVG element for a page: no names that may clash, no styles that reach beyond it."""
     text = drawing.as_svg(figure(release, width=drawing.PAGE))
     body = text[text.index("<defs") :]
     begin, end = body.index("<style"), body.index("</style>") + len("</style>")
@@ -122,7 +122,7 @@ def _histogram(release: Release, chart: Any, width: float) -> None:  # noqa: ANN
 
 
 def _groups(bounds: IntArray) -> IntArray:
-    """Where runs of buckets begin that are drawn as one, and the end: wide buckets stay alone."""
+    """Where runs of buckets that are drawn as one begin, and the end; wide buckets are drawn alone."""
     if len(bounds) <= MOST_STEPS_DRAWN:
         return np.arange(len(bounds))
     place = (bounds[:-1].astype(np.float64) * (MOST_STEPS_DRAWN / float(bounds[-1]))).astype(np.int64)
@@ -166,12 +166,12 @@ def _unit(release: Release) -> str:
 
 
 def placed(axis: Axis, borders: ArrayLike) -> FloatArray:
-    """Where cell borders go: numbers at their values, all else cell by cell."""
+    """Where cell borders go: numbers at their values, all others cell by cell."""
     return axis.value(borders) if axis.kind == "numbers" else np.asarray(borders, np.float64)
 
 
 def label(axis: Axis, side: Any, width: float) -> None:  # noqa: ANN401  Matplotlib's
-    """Name an axis of a chart, and its cells where these are not numbers; the texts fit this many inches."""
+    """Name an axis of a chart, and its cells if they are not numbers; the texts fit this many inches."""
     side.set_label_text(drawing.text(axis.column), parse_math=False)
     if axis.kind == "numbers":
         _number(axis, side, width)
@@ -198,7 +198,7 @@ def _number(axis: Axis, side: Any, width: float) -> None:  # noqa: ANN401  Matpl
 
 
 def _cells(axis: Axis, ticks: int) -> tuple[FloatArray, list[str]]:
-    """Labels spread evenly: a category stands in the middle of its cell, an edge where it is."""
+    """Labels spread evenly: a category stands in the middle of its cell, an edge at its place."""
     inside = axis.kind == "ordered"
     at = np.unique(np.linspace(0, axis.size - inside, ticks).astype(np.int64))
     texts = [drawing.text(value) for value in written(axis, at, at + 1)[0]]
@@ -206,7 +206,7 @@ def _cells(axis: Axis, ticks: int) -> tuple[FloatArray, list[str]]:
 
 
 def _moments(axis: DateAxis, ticks: int) -> tuple[FloatArray, list[str]]:
-    """Round times, at most so many, no longer than they must be."""
+    """Round times, at most this many, written as short as possible."""
     start, stop = axis.start.replace(tzinfo=None), axis.stop.replace(tzinfo=None)
     moments = [moment for moment in _round_times(start, stop, ticks) if start <= moment <= stop] or [start]
     texts = [moment.isoformat(" ", "microseconds") for moment in moments]
@@ -220,6 +220,6 @@ def _round_times(start: datetime, stop: datetime, most: int) -> list[datetime]:
 
     untyped: Any = dates
     locator = untyped.AutoDateLocator(minticks=2, maxticks=max(most, 2))
-    with warnings.catch_warnings(action="ignore"):  # where it finds none, there are some too many
+    with warnings.catch_warnings(action="ignore"):  # if no interval fits, it gives too many times
         times = [untyped.num2date(tick).replace(tzinfo=None) for tick in locator.tick_values(start, stop)]
     return times[:: max(1, -(-len(times) // most))]

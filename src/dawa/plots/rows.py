@@ -1,4 +1,4 @@
-"""The strategy of a release: which sums were measured, and how much of the budget each of them got.
+"""The strategy of a release: which sums were measured, and how much of the budget each sum got.
 
 Weights are shown as shares of Q, the column sum of a bucket that keeps the whole budget of measuring: over any bucket
 the shares of all rows, without their signs, add up to 1 or a little less.
@@ -34,7 +34,7 @@ class Lane(NamedTuple):
 
     name: str
     share: FloatArray
-    """The weight of its row on each bucket, as a share of Q; 0 where there is none."""
+    """The weight of its row on each bucket, as a share of Q; 0 where it has no row."""
 
 
 def strategy(estimate: Estimate, path: str | PathLike[str] | None = None) -> "Figure":
@@ -72,7 +72,7 @@ def _title(measured: Strategy) -> str:
 
 
 def _hats(measured: HatStrategy) -> "Figure":
-    """Every row a line over its buckets, and the buckets' own weights as an area."""
+    """Every row as a line over its buckets, and the buckets' own weights as an area."""
     figure = drawing.sheet(drawing.COLUMN, 2.3)
     chart = figure.subplots()
     rows, bucket = measured.rows, np.arange(measured.buckets)
@@ -105,7 +105,7 @@ def _gaps(lengths: IntArray) -> FloatArray:
 
 
 def _lanes(measured: Strategy) -> "Figure":
-    """One line per level, the colour the weight of the row there; signs are two colours."""
+    """One line per level; the colour shows the weight of the row there, with one hue per sign."""
     lanes = _levels(measured)
     shares = np.stack([drawing.coarse(lane.share, MOST_BUCKETS_DRAWN) for lane in lanes])
     signed = bool((shares < 0).any())
@@ -136,7 +136,7 @@ def _lanes(measured: Strategy) -> "Figure":
 
 
 def _separate(chart: Any, share: FloatArray, at: int) -> None:  # noqa: ANN401  Matplotlib's
-    """Lines between the rows of a lane, where the eye could tell them apart."""
+    """Lines between the rows of a lane, if the eye can tell them apart."""
     cuts = np.flatnonzero(np.diff(share)) + 1
     if len(cuts) <= 128:
         chart.vlines(cuts, at, at + 1, color="#c8c8c8", linewidth=0.4)
@@ -173,7 +173,7 @@ def _wavelet_levels(measured: WaveletStrategy) -> list[Lane]:
 
 
 def _nested_levels(measured: NestedStrategy) -> list[Lane]:
-    """By depth: an interval lies one deeper than the narrowest around it."""
+    """By depth: an interval lies one level deeper than the narrowest interval around it."""
     depth = np.zeros(len(measured.start), np.int64)
     around: list[int] = []
     for i, (first, beyond) in enumerate(zip(measured.start.tolist(), measured.stop.tolist(), strict=True)):
@@ -193,7 +193,7 @@ def _nested_levels(measured: NestedStrategy) -> list[Lane]:
 def _panels(estimate: Estimate, measured: BumpStrategy | ProductStrategy) -> "Figure":
     """Some rows of a map, each as a map of its weights."""
     if estimate.size > MOST_CELLS_LISTED or len(estimate.shape) != 2:
-        raise OptionError("Rows are drawn as maps over two axes, of which these are none.", "draw ranges instead.")
+        raise OptionError("These rows are not a map over two axes that can be drawn.", "draw ranges instead.")
     many = PANELS[0] * PANELS[1]
     shown = _bump_rows(measured, many) if isinstance(measured, BumpStrategy) else _product_rows(measured, many)
     signed = any((share < 0).any() for _, share in shown)
@@ -236,7 +236,7 @@ def _bump_rows(measured: BumpStrategy, most: int) -> list[tuple[str, FloatArray]
 
 
 def _product_rows(measured: ProductStrategy, most: int) -> list[tuple[str, FloatArray]]:
-    """The first row of each pair of levels, coarse ones first: the others are the same, moved."""
+    """The first row of each pair of levels, coarse ones first: the other rows are the same, moved."""
     sides = [_haar(size) for size in measured.shape]
     pairs = sorted(
         ((i, j) for i in range(len(sides[0])) for j in range(len(sides[1]))), key=lambda pair: (sum(pair), max(pair))

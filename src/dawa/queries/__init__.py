@@ -1,1 +1,1 @@
-"""What is asked: a workload in cells, and the same workload seen from the buckets. All public."""
+"""What is asked: a workload on cells, and the same workload on buckets. All public."""

@@ -1,6 +1,6 @@
-"""A workload seen from the buckets: the same queries, counted in buckets instead of cells.
+"""A workload on buckets: the same queries, counted in buckets instead of cells.
 
-A run that cuts a bucket takes the covered part of it, because a release spreads a bucket's records evenly.
+A run that cuts a bucket takes the covered part of the bucket, because a release spreads a bucket's records evenly.
 """
 
 from dataclasses import dataclass
@@ -24,19 +24,19 @@ class Closed(Enum):
 
 @dataclass(frozen=True, eq=False)
 class BucketQueries:
-    """A workload seen from the buckets: what a strategy's expected error is summed over.
+    """A workload on buckets: the queries over which a strategy's expected error is summed.
 
     Attributes:
         buckets: Number of buckets, k.
         first: Query ``i`` owns runs ``first[i]`` to ``first[i + 1]``.
-        lo: Where each run begins, in buckets; 2.5 is the middle of the third.
-        hi: Where it ends.
-        weight: What each run counts for.
-        omega: What each query's squared error counts for.
-        total: The number of queries that these stand for.
-        differences: If true, each query is a prefix and the workload is the difference of every two of them:
+        lo: Where each run begins, in buckets; 2.5 is the middle of the third bucket.
+        hi: Where each run ends.
+        weight: The weight of each run.
+        omega: The weight of each query's squared error.
+        total: The number of queries that these queries stand for.
+        differences: If true, each query is a prefix and the workload is the difference of every two prefixes:
             with q the squared error, ``sum(omega) * sum(omega * q(prefix)) - q(sum(omega * prefix))``.
-        boxes: The lower and the upper corner of each query, where buckets are the cells of a grid row by row.
+        boxes: The lower and the upper corner of each query, if buckets are the cells of a grid row by row.
     """
 
     buckets: int
@@ -51,7 +51,7 @@ class BucketQueries:
 
     @classmethod
     def of_runs(cls, buckets: int, lo: FloatArray, hi: FloatArray) -> "BucketQueries":
-        """One query per run ``[lo, hi)``, all alike."""
+        """One query per run ``[lo, hi)``, all with the same weight."""
         m = len(lo)
         return cls(buckets, np.arange(m + 1), lo, hi, np.ones(m), np.ones(m), float(m))
 
@@ -67,7 +67,7 @@ class BucketQueries:
         return len(self.first) - 1
 
     def thinned(self, most: int) -> "BucketQueries":
-        """Every j-th query, at most ``most`` of them, standing for all: enough to steer a search."""
+        """At most ``most`` evenly spaced queries that stand for all: enough to steer a search."""
         if len(self) <= most:
             return self
         keep = np.linspace(0, len(self) - 1, most).astype(np.int64)
@@ -104,8 +104,8 @@ class BucketQueries:
 def on_line(runs: Runs, bounds: IntArray) -> BucketQueries:
     """Queries of weighted runs of cells, in bucket coordinates.
 
-    A query of several runs may cut one bucket many times; it then has one run for the bucket, which weighs as much
-    as all the parts together.
+    A query of several runs may cut one bucket many times; it then has one run for that bucket, with the weight of
+    all the parts together.
     """
     m, k = len(runs.first) - 1, len(bounds) - 1
     if len(runs.lo) == m:
@@ -117,7 +117,7 @@ def on_line(runs: Runs, bounds: IntArray) -> BucketQueries:
 
 
 def runs_of(first: IntArray, picks: IntArray) -> tuple[IntArray, IntArray]:
-    """The runs of some queries, in the given order: where each query's begin, and which runs they are.
+    """The runs of some queries, in the given order: where each query's runs begin, and which runs they are.
 
     >>> runs_of(np.array([0, 2, 3]), np.array([1, 0]))
     (array([0, 1, 3]), array([2, 0, 1]))
@@ -139,8 +139,8 @@ def closed_on_buckets(name: Closed, bounds: IntArray) -> BucketQueries:
 
     The squared error of the prefix that ends inside a bucket is a quadratic function of the covered fraction.
     Its sum over the fractions 0, 1/b, …, (b-1)/b equals b/2 times its sum at the two points of Gauss's rule for
-    these fractions, their mean minus and plus their standard deviation. Linear terms are kept exactly too, so
-    that the rule also serves the differences of prefixes.
+    these fractions: their mean minus and plus their standard deviation. The rule keeps linear terms exactly too, so
+    it also serves the differences of prefixes.
     """
     k, widths = len(bounds) - 1, np.diff(bounds).astype(np.float64)
     bucket = np.arange(k, dtype=np.float64)

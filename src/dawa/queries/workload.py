@@ -3,8 +3,8 @@
 A query is a list of weighted runs ``[lo, hi)`` of cells; a range is one run. Three workloads over all cells have
 closed forms and are never enumerated by the pipeline: every cell, every prefix, every range.
 
-Over several axes the cells lie on a line (``layout.curve``), and a rectangle is the runs of it that it covers. Once
-buckets are known, a workload becomes ``BucketQueries``, counted in buckets.
+Over several axes the cells lie on a line (``layout.curve``), and a rectangle becomes the runs of the line that it
+covers. Once buckets are known, a workload becomes ``BucketQueries``, counted in buckets.
 """
 
 import math
@@ -22,7 +22,7 @@ from dawa.limits import MOST_AXES, MOST_CELLS, MOST_QUERIES_ENUMERATED
 from dawa.queries.bucket_queries import BucketQueries, Closed, closed_on_buckets, coordinates, on_line
 
 LEAST_VOLUME = 1e-200
-"""In cells; the weights of smaller rectangles would vanish."""
+"""The smallest volume of a rectangle, in cells; the weights of smaller rectangles would vanish."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +31,9 @@ class Workload:
 
     Attributes:
         shape: The domain.
-        listed: The queries' runs, where they were given as that.
+        listed: The queries' runs, if the queries were given as runs.
         closed: The name of a workload that stands for all its queries.
-        boxes: The lower and the upper corner of each query, one row each, where queries are rectangles.
+        boxes: The lower and the upper corner of each query, one row each, if the queries are rectangles.
     """
 
     shape: tuple[int, ...]
@@ -62,7 +62,7 @@ class Workload:
     def rectangles(cls, lo: ArrayLike, hi: ArrayLike, shape: tuple[int, ...]) -> "Workload":
         """One query per pair of corners: the records in cells from ``lo`` up to but not including ``hi`` on all axes.
 
-        A corner inside a cell cuts it: the cell then counts as much as the part of it that is covered.
+        A corner inside a cell cuts the cell, which then counts in proportion to its covered part.
 
         >>> Workload.rectangles([[0, 0], [2, 1.5]], [[4, 2], [3, 6]], shape=(4, 6))
         Workload(2 queries over 4 × 6 cells)
@@ -87,7 +87,7 @@ class Workload:
         if (lows >= highs).any():
             raise WorkloadError("Some rectangles are empty or reversed.", "rectangles have lo < hi on every axis.")
         if (np.prod(highs - lows, axis=1) < LEAST_VOLUME).any():
-            raise WorkloadError("Some rectangles are thinner than numbers can tell.", "ask for larger ones.")
+            raise WorkloadError("Some rectangles are too thin to compute with.", "ask for larger ones.")
         return cls(domain, boxes=(frozen(lows), frozen(highs)))
 
     @classmethod
@@ -110,7 +110,7 @@ class Workload:
                 "lo, hi and weight have one entry per run, and first goes from 0 to their length.",
             )
         if len(begin) < 2 or (np.diff(begin) < 1).any():
-            raise WorkloadError("Some queries are without runs.", "give every query at least one run.")
+            raise WorkloadError("Some queries have no runs.", "give every query at least one run.")
         if not np.isfinite(weights).all():
             raise WorkloadError("Some weights are NaN or infinite.", "pass finite weights.")
         if (starts < 0).any() or (stops > size).any():
@@ -124,7 +124,7 @@ class Workload:
         same_query[begin[:-1]] = False
         if (starts[1:] < stops[:-1])[same_query[1:]].any():
             raise WorkloadError(
-                "Some query has runs that overlap or are not sorted.",
+                "Some queries have runs that overlap or are not sorted.",
                 "sort each query's runs and merge them.",
             )
         return cls(as_shape(shape), Runs(frozen(begin), frozen(starts), frozen(stops), frozen(weights)))
@@ -138,7 +138,7 @@ class Workload:
 
     @cached_property
     def line(self) -> Runs:
-        """Every query's runs of cells; none where the workload is known by name."""
+        """Every query's runs of cells; no runs if the workload is known by name."""
         if self.listed is not None:
             return self.listed
         if self.boxes is not None:
@@ -158,12 +158,12 @@ class Workload:
 
     @property
     def hi(self) -> IntArray:
-        """One past its end."""
+        """One past the end of each run."""
         return self.line.hi
 
     @property
     def weight(self) -> FloatArray:
-        """What each run counts for."""
+        """The weight of each run."""
         return self.line.weight
 
     @property
@@ -177,7 +177,7 @@ class Workload:
 
     @property
     def _queries(self) -> int:
-        """Number of queries, also where it is more than ``len`` can return."""
+        """Number of queries, even if it is more than ``len`` can return."""
         if self.closed is Closed.RANGES:
             return self.size * (self.size + 1) // 2
         if self.closed is not None:
@@ -191,14 +191,14 @@ class Workload:
     def enumerated(self) -> "Workload":
         """The same queries, one by one.
 
-        Ranges come in order of their lower, then their upper end; cells over several axes as in an array.
+        Ranges come in order of their lower, then their upper end; cells over several axes in the order of an array.
         """
         n = self.size
         if self.closed is None:
             return self
         if self._queries > MOST_QUERIES_ENUMERATED:
             raise WorkloadError(
-                f"All {self._queries} queries of this workload would be listed one by one.",
+                f"This workload has {self._queries} queries, too many to list one by one.",
                 "ask for the ranges that you need with Workload.ranges.",
             )
         if len(self.shape) > 1:
@@ -282,7 +282,7 @@ def _corners(ends: ArrayLike, name: str, axes: int) -> FloatArray:
     if array.ndim == 1 and axes == 1:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] != axes or len(array) == 0 or array.dtype.kind not in "iuf":
-        raise WorkloadError(f"{name} has no rows of {axes} numbers.", hint)
+        raise WorkloadError(f"{name} does not consist of rows of {axes} numbers.", hint)
     corners = array.astype(np.float64)
     if not np.isfinite(corners).all():
         raise WorkloadError(f"{name} holds numbers that are NaN or infinite.", hint)
@@ -293,7 +293,7 @@ def as_shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
     """A number of cells, or one for each axis, as a domain.
 
     Raises:
-        WorkloadError: If it is not one.
+        WorkloadError: If it is not a valid shape.
     """
     dims = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     whole = all(check.is_whole(n, 1) for n in dims)
@@ -307,5 +307,5 @@ def as_shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
 def _one_axis(shape: int | tuple[int, ...]) -> int:
     dims = as_shape(shape)
     if len(dims) > 1:
-        raise WorkloadError(f"shape={shape!r} has several axes.", "use Workload.rectangles there.")
+        raise WorkloadError(f"shape={shape!r} has several axes.", "use Workload.rectangles instead.")
     return dims[0]

@@ -1,4 +1,4 @@
-"""What comes out: an estimate, answers with error bars, and the release that holds both and may be published."""
+"""The results: an estimate, answers with error bars, and the release that holds both and may be published."""
 
 import lazy_loader
 

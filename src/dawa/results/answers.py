@@ -1,16 +1,17 @@
-"""Answers and their two errors: what noise did, and what evenness inside buckets assumes.
+"""Answers and their two errors: noise, and the assumption that records lie evenly inside buckets.
 
 *Noise* has a known variance, so its margin is known. *Bias* arises where a query cuts a bucket: the release spreads a
-bucket's records evenly, and they need not lie so. Two public facts bound it, each with a stated chance of failing:
+bucket's records evenly, but they may lie unevenly. Two public facts bound it, each with a stated chance of failing:
 
 - the walk left the bucket whole, which it rarely does with an uneven one (``partition.buckets.StopRule``). If a part f
-  of a bucket's cells is inside and D is the bucket's unevenness, the records inside differ from the part f of all by
-  at most max(f, 1-f)·D, whichever cells they are: taking the median from every cell changes neither side;
-- the records inside lie between none and all of the bucket's, of which the release knows the number.
+  of a bucket's cells is inside and D is the bucket's unevenness, the records inside differ from the part f of all its
+  records by at most max(f, 1-f)·D, whichever cells are inside: subtracting the median from every cell changes neither;
+- the records inside are between none and all of the bucket's records, whose number the release knows.
 
-The margin of the noise is not a confidence interval for the truth; ``low`` to ``high`` is one. The chance of being
-wrong is halved between noise and bias, and that of bias between the two facts. The walk is asked about the buckets that
-hold the cells along the query's border, so its chance is divided by their number, which is known before any data.
+The margin of the noise is not a confidence interval for the truth; ``low`` to ``high`` is one. Noise and bias each get
+half of the chance of being wrong, and each of the two facts gets half of that of the bias. The walk is asked about the
+buckets that hold the cells along the query's border, so its chance is divided by the number of these cells, which is
+known before any data.
 """
 
 from dataclasses import dataclass
@@ -32,11 +33,11 @@ class Answer:
 
     Attributes:
         value: The best guess, consistent with all other answers of the release.
-        noise_margin: How far noise may have moved it.
-        bias_bound: How much more the truth may differ because the range cuts buckets; 0 where it cuts none.
-        low: The truth is not lower than this,
-        high: nor higher than this,
-        confidence: with at least this probability.
+        noise_margin: How far noise may have moved the value.
+        bias_bound: How much more the truth may differ because the range cuts buckets; 0 if it cuts no bucket.
+        low: The lower end of an interval that holds the truth.
+        high: The upper end of this interval.
+        confidence: The probability, at least, that it holds the truth.
     """
 
     value: float
@@ -79,10 +80,10 @@ def answers(
 
     Args:
         estimate: What was measured.
-        queries: In bucket coordinates.
-        border: How many cells lie along each query's border, at most; one or two for a range on one axis.
+        queries: The queries, in bucket coordinates.
+        border: At most how many cells lie along each query's border; one or two for a range on one axis.
         on_cells: Whether a query covers whole cells only. If not, evenness inside a cell is assumed too.
-        confidence: How sure to be.
+        confidence: The confidence of each answer.
     """
     chance = check_confidence(confidence)
     cuts = cut_buckets(queries)
@@ -100,7 +101,7 @@ def cut_buckets(queries: BucketQueries) -> Cuts:
     """Which buckets each query covers in part only, and how large a part."""
     query = np.repeat(np.arange(len(queries)), np.diff(queries.first))
     left, right = np.floor(queries.lo).astype(np.int64), np.floor(queries.hi).astype(np.int64)
-    light = queries.weight != 1  # every bucket of such a run is cut; otherwise those at its ends can be
+    light = queries.weight != 1  # every bucket of such a run is cut; otherwise, only buckets at its ends can be
     at_left = ~light & (left != queries.lo)
     at_right = ~light & (right != queries.hi) & ((right != left) | ~at_left)
     lengths = np.where(light, np.ceil(queries.hi).astype(np.int64) - left, 0)
@@ -132,7 +133,7 @@ def _bias(
     spread = np.sqrt(np.maximum(estimate.range_variances(bucket, bucket + 1), 0)) if len(at) else np.zeros(0)
     by_total = larger[at] * np.maximum(estimate.unbiased[cuts.bucket[at]] + _factor(estimate, chance / 2) * spread, 0)
     np.add.at(bias, cuts.query[at], np.minimum(by_total, by_walk[at]))
-    # Many: their totals are bounded together, because their noise mostly cancels.
+    # Many cut buckets: their totals are bounded together, because their noise mostly cancels.
     many = np.flatnonzero(count > 2)
     if len(many):
         walked = np.bincount(cuts.query, by_walk, minlength=len(count))[many]
@@ -142,7 +143,7 @@ def _bias(
 
 
 def _upper(estimate: Estimate, cuts: Cuts, part: FloatArray, chosen: IntArray, chance: float) -> FloatArray:
-    """The most that these parts of the cut buckets can hold, one chosen query at a time."""
+    """The most that these parts of the cut buckets can hold, for each chosen query."""
     first = np.searchsorted(cuts.query, np.arange(cuts.query[-1] + 2))
     begin, entries = runs_of(first, chosen)
     lo = cuts.bucket[entries].astype(np.float64)

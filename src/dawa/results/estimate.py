@@ -28,10 +28,10 @@ class Estimate:
     Attributes:
         shape: The domain.
         epsilon: The budget spent, exactly.
-        buckets: The bucket bounds and how they came about.
+        buckets: The bucket bounds and how they were chosen.
         unbiased: Least-squares bucket totals; each is right on average.
         totals: Bucket totals as they are published, after post-processing.
-        strategy: What was measured; None where the noise of an answer is not known in closed form.
+        strategy: What was measured; None if the noise of an answer is not known in closed form.
         unit_variance: The variance of one measurement's noise.
         options: The mechanism's options, as plain values.
         split: What each step spent.
@@ -68,7 +68,7 @@ class Estimate:
 
     @property
     def partition(self) -> IntArray | None:
-        """The bounds of ``buckets`` on the line, k + 1 positions; None where every cell is its own bucket."""
+        """The bounds of ``buckets`` on the line, k + 1 positions; None if every cell is its own bucket."""
         return None if len(self.buckets) == self.size else self.buckets.bounds
 
     @property
@@ -78,7 +78,7 @@ class Estimate:
 
     @property
     def measured(self) -> Strategy:
-        """What was measured, where that tells the noise of every answer.
+        """What was measured, if it determines the noise of every answer.
 
         Raises:
             OptionError: If the mechanism has no such strategy.
@@ -118,12 +118,12 @@ class Estimate:
         4
 
         Args:
-            lo: The lower end, in cells; over several axes one for each.
+            lo: The lower end, in cells; over several axes, one for each.
             hi: The upper end.
         """
         if isinstance(lo, Workload):
             warnings.warn(
-                "est.answer(workload) is est.answers(workload) now; est.answer(lo, hi) answers one range of cells.",
+                "est.answer(workload) is now est.answers(workload); est.answer(lo, hi) answers one range of cells.",
                 DeprecationWarning,
                 stacklevel=2,
             )
@@ -151,7 +151,7 @@ class Estimate:
         return self.unit_variance * self.measured.variances(queries)
 
     def range_variances(self, lo: FloatArray, hi: FloatArray) -> FloatArray:
-        """The variance of the noise in each of these, before post-processing."""
+        """The variance of the noise in each run ``[lo, hi)`` of buckets, before post-processing."""
         return self.unit_variance * self.measured.range_variances(lo, hi)
 
     def variances(self, workload: Workload) -> FloatArray:
@@ -168,12 +168,12 @@ class Estimate:
     def _fits(self, workload: Workload) -> None:
         if not isinstance(workload, Workload):
             raise WorkloadError(
-                f"The workload is a {type(workload).__name__}.",
+                f"The workload is a {type(workload).__name__}, not a Workload.",
                 "make one with Workload.ranges or dawa.workloads.",
             )
         if workload.shape != self.shape:
             raise WorkloadError(
-                f"The workload is for {workload.shape} cells, the estimate for {self.shape}.",
+                f"The workload is for {workload.shape} cells, but the estimate is for {self.shape}.",
                 "make the workload with the same shape as the counts.",
             )
 
@@ -181,6 +181,6 @@ class Estimate:
         return f"Estimate({self.mechanism}, epsilon={self.epsilon}, {len(self.buckets)} buckets of {self.size} cells)"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a line, and what the budget went to."""
+        """What a notebook shows: a line, and what the budget was spent on."""
         parts = ", ".join(f"{part} on {step}" for step, part in self.split.items())
         return f"<div><p><code>{escape(repr(self))}</code></p><p><small>Spent: {escape(parts)}.</small></p></div>"

@@ -1,6 +1,6 @@
 """How a release is written: versioned JSON, described by ``schema/release-1.json``.
 
-A field never changes its meaning. New versions add optional fields; a reader refuses only what is newer than itself.
+A field never changes its meaning. New versions add optional fields; a reader refuses only files newer than itself.
 """
 
 import math
@@ -68,7 +68,7 @@ def written(axes: tuple[Axis, ...], estimate: Estimate, privacy: PrivacyStatemen
 
 
 def read(data: Any) -> tuple[tuple[Axis, ...], Estimate, PrivacyStatement]:  # noqa: ANN401  JSON
-    """What ``written`` was given."""
+    """The axes, the estimate and the statement that ``written`` was given."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ReleaseError("This file is not a dawa release.", "pass a file that Release.save wrote.")
     version = data.get("version")
@@ -99,7 +99,7 @@ def _estimate(data: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStat
     if not totals.shape == unbiased.shape == (len(bounds) - 1,):
         raise ValueError("the numbers of buckets do not agree")
     if by_rows and (len(totals) != math.prod(shape) or stops is not None):
-        raise ValueError("cells that are lined up row by row are buckets of their own")
+        raise ValueError("cells that are lined up row by row must each be a bucket")
     if isinstance(strategy, ProductStrategy) and (not by_rows or strategy.shape != shape):
         raise ValueError("the strategy does not fit the axes")
     if stops is not None and stops.depth.shape != totals.shape:
@@ -124,7 +124,7 @@ def _estimate(data: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStat
 
 
 def _lines(buckets: Buckets, axes: int) -> dict[str, Any]:
-    """How cells are lined up, where there are several axes."""
+    """How cells are lined up, if there are several axes."""
     if buckets.boxes is not None:
         return {"order": "boxes", "lo": buckets.boxes.lo.tolist(), "hi": buckets.boxes.hi.tolist()}
     if isinstance(buckets, RowMajor):
@@ -133,7 +133,7 @@ def _lines(buckets: Buckets, axes: int) -> dict[str, Any]:
 
 
 def _boxes(data: dict[str, Any], shape: tuple[int, ...], bounds: IntArray) -> Boxes | None:
-    """The buckets as boxes, if they are that."""
+    """The buckets as boxes, if they are boxes."""
     order = data.get("order", "line")
     if order not in ORDERS or (order == "line") != (len(shape) == 1 and order != "boxes"):
         raise ValueError("the cells are lined up in an unknown order")
@@ -157,7 +157,7 @@ def _strategy(data: dict[str, Any], buckets: int) -> Strategy:
     if strategy.buckets != buckets:
         raise ValueError("the strategy is for another number of buckets")
     if (strategy.column_sums() > RESOLUTION).any():
-        raise ValueError("the strategy outweighs its budget")
+        raise ValueError("the strategy weighs more than its budget")
     return strategy
 
 

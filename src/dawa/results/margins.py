@@ -1,15 +1,15 @@
 """How far noise can move an answer: margins that hold for any mixture of measurements.
 
-An answer's noise is a weighted sum of independent Laplace variables of which the release knows the variance, not the
+An answer's noise is a weighted sum of independent Laplace variables. The release knows the variance of the sum, not the
 weights. A Laplace variable is a normal one whose variance is itself exponentially distributed, so the sum is normal
-given V, an average of independent exponential variables. The chance of exceeding t standard deviations is E f(V),
+given V, an average of independent exponential variables. The chance of exceeding t standard deviations is E f(V) with
 f(v) = erfc(t/√(2v)). Among all such averages V the single exponential is the most spread out: for every *convex* φ
-it has the largest E φ(V). f is convex up to v = t²/3 and concave after; continued along its tangent from there it is
-convex and nowhere smaller. So ``E φ(exponential)``, one integral, bounds the chance for every strategy and every query.
+it has the largest E φ(V). f is convex up to v = t²/3 and concave after. Let φ continue it along its tangent from there:
+φ is convex and nowhere smaller. So ``E φ(exponential)``, one integral, bounds the chance for every strategy and query.
 
 The bound is nearly tight: for 95% the factor is 2.16 standard deviations, where one Laplace variable alone has 2.12 and
-a normal one 1.96. Noise is really discrete: each measurement lies within one lattice step of a continuous one, which is
-one part in ``scale`` of its scale; ``margin_factor`` is widened by that.
+a normal one 1.96. In fact noise is discrete: each measurement lies within one lattice step of a continuous one, which
+is one part in ``scale`` of its scale; ``margin_factor`` is widened by that.
 """
 
 import math
@@ -30,7 +30,7 @@ def _quadrature() -> tuple[FloatArray, FloatArray]:
 
 
 def exceeded(factor: float) -> float:
-    """An upper bound of the chance that noise exceeds so many standard deviations."""
+    """An upper bound of the chance that noise exceeds this many standard deviations."""
     if factor <= 0:
         return 1.0
     turn = factor**2 / 3
@@ -47,7 +47,7 @@ def margin_factor(chance: float, scale: float = math.inf) -> float:
     """How many standard deviations noise exceeds with at most this chance, whatever the strategy.
 
     Args:
-        chance: At most how often.
+        chance: The largest chance that noise exceeds the margin.
         scale: The noise's scale, in lattice steps.
 
     >>> round(margin_factor(0.05), 2)

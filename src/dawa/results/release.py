@@ -1,4 +1,4 @@
-"""A release: the only thing that leaves the room. It answers any range, any number of times, at no further cost."""
+"""A release: the only thing that is published. It answers any range, any number of times, at no further cost."""
 
 import json
 import math
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 End = AxisValue | Sequence[AxisValue]
-"""One end of a range: a value of the axis; with several axes one for each."""
+"""One end of a range: a value of the axis; with several axes, one value for each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Release:
 
     Attributes:
         axes: The attributes, one to four.
-        estimate: Bucket totals and what is known of their noise.
+        estimate: Bucket totals and what is known about their noise.
         privacy: What is protected, and how much was spent.
     """
 
@@ -47,7 +47,7 @@ class Release:
 
     @property
     def id(self) -> str | None:
-        """The release's name, by which a ledger knows it; old files have none."""
+        """The release's name, by which a ledger knows it; None in old files."""
         return self.privacy.id
 
     @property
@@ -66,9 +66,9 @@ class Release:
         """How many records lie from ``lo`` up to but not including ``hi``.
 
         Args:
-            lo: Lower end, in the attribute's own units; with several axes one for each: ``(lon, lat)``.
+            lo: Lower end, in the attribute's own units; with several axes, one for each: ``(lon, lat)``.
             hi: Upper end.
-            confidence: The probability with which the truth lies between ``low`` and ``high``, at least.
+            confidence: The probability, at least, that the truth lies between ``low`` and ``high``.
 
         Raises:
             AxisError: If an end lies outside the axis.
@@ -80,7 +80,7 @@ class Release:
         """How many records lie in each of many ranges, with error bars; ``pandas.DataFrame`` reads the result.
 
         Args:
-            lo: Lower ends; with several axes one row each.
+            lo: Lower ends; with several axes, one row each.
             hi: Upper ends.
             confidence: For each range on its own.
         """
@@ -102,8 +102,8 @@ class Release:
     def quantile(self, fraction: float) -> Any:  # noqa: ANN401  the axis's own kind of value
         """The smallest value up to which at least this fraction of all records lies: 0.5 gives the median.
 
-        It is a value that the attribute can have: an integer on an axis of whole numbers, a category on an ordered one.
-        Where cells are wider than that, records are taken to lie evenly in them, and the value is rounded down to the
+        It is a value that the attribute can have: an integer on an axis of integers, a category on an ordered axis.
+        If cells are wider than that, records are assumed to lie evenly in them, and the value is rounded down to the
         unit of the axis: a whole number with a step of 100, an hour with a step of 6 hours, a day with months.
 
         >>> import dawa
@@ -118,10 +118,10 @@ class Release:
         return axis.value_in(*_holding(float(fraction), before, self.estimate.buckets.bounds))
 
     def sample(self, size: int, seed: int | None = None) -> NDArray[Any]:
-        """Synthetic values with the released distribution: for tools that want rows, at no further cost.
+        """Synthetic values with the released distribution: for tools that need rows, at no further cost.
 
-        One value each on one axis, one row of values on several. On an axis of whole numbers they are whole;
-        otherwise they lie anywhere in their bucket. Noise is not added again, so a seed does no harm here.
+        One value each on one axis, one row of values on several. On an axis of whole numbers values are whole;
+        otherwise they lie anywhere in their bucket. No noise is added here, so a seed does no harm.
         """
         for name, number in (("size", size), ("seed", 0 if seed is None else seed)):
             check.whole(number, name, 0)
@@ -133,7 +133,7 @@ class Release:
         cells = self.estimate.buckets.cells(cell, self.estimate.shape)
         places = cells + rng.uniform(0, 1, cells.shape)
         columns = [axis.value(cells[:, i] if axis.whole else places[:, i]) for i, axis in enumerate(self.axes)]
-        if len({column.dtype.kind for column in columns}) > 1:  # dates beside numbers have no type in common
+        if len({column.dtype.kind for column in columns}) > 1:  # dates and numbers have no type in common
             columns = [column.astype(object) for column in columns]
         return np.stack(columns, axis=1)
 
@@ -171,7 +171,7 @@ class Release:
         return answers(self.estimate, *self._queries(pairs), confidence)
 
     def _queries(self, pairs: list[tuple[object, object]]) -> tuple[BucketQueries, FloatArray, BoolArray]:
-        """Ranges in the axes' own units as queries on buckets, their ends on the line, and which cut no cell."""
+        """Ranges in the axes' own units as queries on buckets, their numbers of border cells, and which cut no cell."""
         spans = [[axis.span(a, b) for axis, a, b in self._by_axis(lo, hi)] for lo, hi in pairs]
         lo, hi = (np.array([[float(span[end]) for span in query] for query in spans]) for end in (0, 1))
         whole = np.array([all(border.denominator == 1 for span in query for border in span) for query in spans])
@@ -199,7 +199,7 @@ class Release:
         if before[-1] <= 0:
             raise ReleaseError(
                 "The release holds no records, so it has no distribution.",
-                "ask for counts instead; noise exceeds them here.",
+                "ask for counts instead; noise exceeds the counts here.",
             )
         return before
 
@@ -231,9 +231,9 @@ def load(path: str | PathLike[str]) -> Release:
 
 
 def _border_cells(lo: FloatArray, hi: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    """How many cells of each box, at most, have a neighbour outside of it.
+    """At most how many cells of each box have a neighbour outside it.
 
-    A bucket is a connected patch, so one that a box cuts holds such a cell.
+    A bucket is a connected patch, so a bucket that a box cuts holds such a cell.
     """
     widths, size = np.ceil(hi) - np.floor(lo), np.array(shape)
     faces = (lo > 0).astype(np.float64) + (hi < size)
@@ -242,12 +242,12 @@ def _border_cells(lo: FloatArray, hi: FloatArray, shape: tuple[int, ...]) -> Flo
 
 
 def _listed(end: object) -> TypeGuard[tuple[object, ...] | list[object] | NDArray[Any]]:
-    """Whether an end is a row of several."""
+    """Whether an end is a row of several values."""
     return isinstance(end, (tuple, list, np.ndarray))
 
 
 def _several(end: ArrayLike) -> list[object]:
-    """One end as a list of its own, several as they are: rows of any kinds and lengths, which numpy would not take."""
+    """One end as a list, several ends as they are: rows of any kinds and lengths, which numpy would not take."""
     one = isinstance(end, str) or not isinstance(end, Iterable) or (isinstance(end, np.ndarray) and end.ndim == 0)
     return [end] if one else list(end)  # type: ignore[arg-type]  # an Iterable, as mypy cannot see
 
@@ -265,7 +265,7 @@ def _pairs(lo: ArrayLike | None, hi: ArrayLike | None) -> list[tuple[object, obj
 def _holding(fraction: float, before: FloatArray, bounds: IntArray) -> tuple[int, Fraction]:
     """The first cell up to whose end at least this fraction of all records lies, and which part of it is needed.
 
-    Exact from the running sums on, so that a page which computes with the same sums finds the same cell.
+    The result is exact from the running sums on, so a page that computes with the same sums finds the same cell.
     """
     occupied = np.flatnonzero(np.diff(before) > 0)
     wanted = fraction * float(before[-1])
@@ -273,7 +273,7 @@ def _holding(fraction: float, before: FloatArray, bounds: IntArray) -> tuple[int
     below, upto = (Fraction(float(records)) for records in before[bucket : bucket + 2])
     first, beyond = (int(bound) for bound in bounds[bucket : bucket + 2])
     cells = (Fraction(wanted) - below) / (upto - below) * (beyond - first)
-    whole = max(math.ceil(cells) - 1, 0)  # a quantile at the end of a cell is in it
+    whole = max(math.ceil(cells) - 1, 0)  # a quantile at the end of a cell belongs to this cell
     return first + whole, cells - whole
 
 

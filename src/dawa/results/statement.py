@@ -18,14 +18,14 @@ class PrivacyStatement:
     Attributes:
         epsilon: The whole budget, exactly: what the unit loses at most.
         split: What each step spent of it.
-        mechanism: Its name.
-        options: Its options.
+        mechanism: The mechanism's name.
+        options: The mechanism's options.
         randomness: Where the noise came from.
-        private: False if the noise can be repeated by whoever knows a seed.
+        private: False if anyone who knows a seed can repeat the noise.
         library: The version of this library.
         neighbours: What the guarantee compares.
         unit: Who or what is protected.
-        unit_column: The column that names the unit; None where a record is protected.
+        unit_column: The column that names the unit; None if a record is protected.
         max_rows_per_unit: How many records of a unit were counted at most.
         handling: What was counted and what was left out, in sentences.
         id: The release's name, by which a ledger knows it.
@@ -52,7 +52,7 @@ class PrivacyStatement:
 
     @property
     def mechanism_split(self) -> dict[str, Fraction]:
-        """What each step spent of that."""
+        """What each step spent of ``mechanism_epsilon``."""
         return {step: part / self.max_rows_per_unit for step, part in self.split.items()}
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ class PrivacyStatement:
         if self.unit_column is None:
             return (
                 "What is protected is a single record, that is, one row of the table. Somebody with several records in"
-                " it is protected less: with k records, at k times that epsilon."
+                " the table is protected less: with k records, at k times that epsilon."
             )
         most, column = self.max_rows_per_unit, self.unit_column
         counted = "one record of each was" if most == 1 else f"{most} records of each were"
@@ -136,7 +136,7 @@ class PrivacyStatement:
 
 
 def protected(unit: str | None, max_rows_per_unit: int) -> dict[str, Any]:
-    """What the statement says of the unit: of a record, or of a person that a column names."""
+    """What the statement says about the unit: a record, or a person that a column names."""
     if unit is None:
         return {"neighbours": NEIGHBOURS, "unit": UNIT}
     return {
@@ -154,6 +154,6 @@ def _rows(number: Any) -> int:  # noqa: ANN401  JSON
 
 
 def _named(options: dict[str, Any]) -> str:
-    """Options in a line: names of methods, without the numbers inside, which the file holds."""
+    """Options in a line: names of methods, without the numbers inside; the file holds these."""
     shown = {name: value.get("method", value) if isinstance(value, dict) else value for name, value in options.items()}
     return ", ".join(f"{name}: {value}" for name, value in shown.items() if value is not None)

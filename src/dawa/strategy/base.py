@@ -1,4 +1,4 @@
-"""What every strategy can do, what those with a row per bucket share, and the resolution of integer weights."""
+"""What every strategy can do, what strategies with a row per bucket share, and the resolution of weights."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
@@ -62,9 +62,9 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LeafRows(ABC):
-    """One leaf row per bucket, beside the rows that a subclass lays over several buckets.
+    """One leaf row per bucket, in addition to the rows that a subclass lays over several buckets.
 
-    A subclass is a dataclass of integer arrays, which are also what a release file holds of it.
+    A subclass is a dataclass of integer arrays; a release file holds the same arrays.
 
     Attributes:
         leaf: The weight of each bucket's leaf row, at least 1.
@@ -90,7 +90,7 @@ class LeafRows(ABC):
         """Refuse arrays that do not make rows; compiled loops would not notice.
 
         Raises:
-            ReleaseError: If they do not.
+            ReleaseError: If the arrays do not make rows.
         """
 
     @classmethod
@@ -116,7 +116,7 @@ class LeafRows(ABC):
 
 
 def variances_by_runs(strategy: Strategy, queries: BucketQueries) -> FloatArray:
-    """Each query's variance: at once where queries are single runs, else one after the other."""
+    """Each query's variance: all at once if queries are single runs, else one after the other."""
     if len(queries.lo) == len(queries):
         return strategy.range_variances(queries.lo, queries.hi) * queries.weight**2
     one_by_one = (strategy.expected_error(queries.only(i)) for i in range(len(queries)))
@@ -124,18 +124,18 @@ def variances_by_runs(strategy: Strategy, queries: BucketQueries) -> FloatArray:
 
 
 def broken(problem: str) -> ReleaseError:
-    """The error for a strategy in a release file whose numbers make none."""
+    """The error for a release file whose numbers do not make a strategy."""
     return ReleaseError(
-        f"The strategy of this release {problem}.", "ask its publisher for it again: the file was changed or cut off."
+        f"The strategy of this release {problem}.", "ask its publisher for the file again: it was changed or cut off."
     )
 
 
 def whole_numbers(data: dict[str, Any], name: str) -> IntArray:
-    """A list of a JSON object, as integers that are exactly the ones written there."""
+    """A list of a JSON object, as exactly the integers that are written there."""
     numbers = data.get(name)
     if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
         raise broken(f"has no list of whole numbers named {name!r}")
     try:
         return np.array(numbers, np.int64)
     except OverflowError:
-        raise broken(f"has too large numbers in {name!r}") from None
+        raise broken(f"has numbers that are too large in {name!r}") from None

@@ -1,7 +1,7 @@
 """Bumps fitted to a workload: blocks of a few sizes, and every entry moved to where the exact error is least.
 
-All of it is public. A sample of the queries steers the descent; what comes out is compared with trees by exact error,
-in ``choose``.
+All of it is public. A sample of the queries steers the descent; the result is compared with trees by exact error, in
+``choose``.
 """
 
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ FEWEST_BUCKETS = 48
 """Below this, trees do as well and are simpler."""
 
 FEW_BUCKETS, SMALL_BLOCKS = 1000, (12, 24, 40)
-"""Up to so many buckets, blocks of these sizes are tried."""
+"""Up to this many buckets, blocks of these sizes are tried."""
 
 MANY_BUCKETS, TWO_SCALES = 2**15, (48, 1024)
-"""From so many on, blocks of two sizes together pay."""
+"""From this many buckets on, blocks of two sizes together are worth it."""
 
 
 STEERING_QUERIES = 600
-"""How many queries steer the descent, and how many weights of theirs are held at once."""
+"""How many queries steer the descent."""
 
 SPREAD = 12**0.5
-"""Half the width of a bump, in standard deviations of its block: a square block's reaches the middle of the next."""
+"""Half the width of a bump, in standard deviations of its block: a square's reaches the middle of the next block."""
 
 COLUMN = 0.65
 """What the entries on a bucket sum to at first."""
@@ -46,7 +46,7 @@ class Objective:
     Attributes:
         pattern: Where the entries are.
         queries: One row of the queries' weights per bucket.
-        omega: What each query's squared error counts for.
+        omega: The weight of each query's squared error.
         squares: The weighted sum of all queries' squares, on each bucket.
         inverse: One over each bucket's allowance.
     """
@@ -80,7 +80,7 @@ class Objective:
 
 
 def search(queries: BucketQueries, allowance: IntArray, patches: Patches, steps: int) -> list[BumpStrategy]:
-    """Fitted bumps, one strategy for each choice of blocks; none where bumps make no sense."""
+    """Fitted bumps, one strategy for each choice of blocks; no strategy if bumps make no sense."""
     k = len(patches)
     if not FEWEST_BUCKETS <= k <= MOST_BUCKETS_IN_BUMPS:
         return []
@@ -106,7 +106,7 @@ def _choices(k: int) -> list[tuple[int, ...]]:
 
 
 def bumps(patches: Patches, sizes: tuple[int, ...]) -> tuple[Pattern, FloatArray]:
-    """Where the rows of blocks of these sizes have their entries, and bumps to begin with."""
+    """Where the rows of blocks of these sizes have their entries, and the bumps to begin with."""
     k, centres = len(patches), patches.centres
     columns, values = [], []
     for size in sizes:

@@ -1,9 +1,9 @@
 """Bumps: overlapping patches of a map, weighted entry by entry; the best rows known for rectangles.
 
-Buckets are cut, in their order, into blocks of consecutive ones. A row has its entries on a block and on the blocks
-that touch it: at first a bump that falls off linearly along every axis, then whatever makes the expected error of the
-workload least. With entries B, scales ``s_j = (1 + Σ_l B_lj) / b_j`` and b the buckets' allowances, the strategy is
-``A = [B; I] diag(1/s)``, as it is for hats; a query w has the squared error ``Σ s_j² w_j² - fᵀ K⁻¹ f`` with
+Buckets are grouped, in their order, into blocks of consecutive buckets. A row has its entries on a block and on the
+blocks that touch it: at first a bump that falls off linearly along every axis, then the entries that make the expected
+error of the workload least. With entries B, scales ``s_j = (1 + Σ_l B_lj) / b_j`` and b the buckets' allowances, the
+strategy is ``A = [B; I] diag(1/s)``, as for hats; a query w has the squared error ``Σ s_j² w_j² - fᵀ K⁻¹ f`` with
 ``f = B diag(s) w`` and ``K = I + BBᵀ``. K has as many rows as there are blocks, about √k: nothing else is dense.
 """
 
@@ -26,7 +26,7 @@ class Patches:
     Attributes:
         shape: Cells along each axis.
         order: The row-major number of every cell, bucket by bucket.
-        bounds: Where each bucket begins and ends among these.
+        bounds: Where each bucket begins and ends in ``order``.
     """
 
     shape: tuple[int, ...]
@@ -43,7 +43,7 @@ class Patches:
         return np.stack(sums, axis=1) / np.diff(self.bounds)[:, None]
 
     def touching(self, first: IntArray) -> list[IntArray]:
-        """For each stretch of buckets, by its first bucket, the stretches that touch it; itself among them."""
+        """For each stretch of buckets, by its first bucket, the stretches that touch it, itself included."""
         count = len(first)
         cells = np.diff(np.append(self.bounds[first], self.bounds[-1]))
         label = np.empty(len(self.order), np.int64)
@@ -135,7 +135,7 @@ class BumpStrategy(LeafRows):
     def rounded(cls, pattern: Pattern, entries: FloatArray, allowance: IntArray) -> Self:
         """The integer strategy nearest below ``B diag(1/s)``: leaves get what rounding leaves over.
 
-        Every column then sums to exactly its allowance. Entries without any weight are dropped, and so are rows.
+        Every column then sums to exactly its allowance. Entries and rows without any weight are dropped.
         """
         share = entries / (1 + pattern.summed(entries))[pattern.column]
         weights = np.floor(share * allowance[pattern.column]).astype(np.int64)
@@ -234,12 +234,12 @@ class BumpStrategy(LeafRows):
 
     @cached_property
     def _scale(self) -> FloatArray:
-        """s: what a leaf's answer, divided by Q, is multiplied with."""
+        """s: the factor of a leaf's answer after division by Q."""
         return RESOLUTION / self.leaf
 
     @cached_property
     def _entries(self) -> FloatArray:
-        """B, of the integer rows: what is measured, not what was wished for."""
+        """B of the integer rows, which are measured, not of the rows before rounding."""
         entries: FloatArray = self.weights / self.leaf[self.column]
         return entries
 

@@ -28,13 +28,13 @@ TREES = ("best", "greedy", "uniform", "geometric", "levels", "hb")
 
 BRANCHINGS = (2, 4, 8, 16)
 SMALL, LARGE = 512, 2**14
-"""Up to so many buckets, every tree, or at least the flattest, is cheap enough to optimise level by level."""
+"""Up to SMALL buckets every tree, up to LARGE the flattest, is cheap enough to optimise level by level."""
 
 BUMP_STEPS: dict[Effort, int] = {"best": 15, "fast": 4}
 """How often the entries of bumps are moved."""
 
 STEERING_QUERIES, HURRIED_QUERIES = 4000, 200
-"""How many queries steer a search where there are many more, and how many a tree's levels in a hurry."""
+"""How many queries steer a search if there are many more, and how many steer a tree's levels in a hurry."""
 
 _PLAIN: dict[str, Callable[[IntArray, int | None], Strategy]] = {
     "leaves": lambda allowance, branching: tree.leaves_only(allowance, branching or 2),
@@ -60,8 +60,8 @@ def choose(
         queries: What will be asked, in bucket coordinates.
         allowance: The column sum that each bucket may have.
         name: One of ``NAMES``.
-        effort: How hard to search: "fast" compares what needs no search, "best" searches for about a second.
-        branching: Children per node of a tree; None takes what suits.
+        effort: How hard to search: "fast" compares strategies without a search, "best" searches for about a second.
+        branching: Children per node of a tree; None takes a suitable number.
         patches: Where the buckets lie on a map; None on a line.
 
     Raises:
@@ -101,11 +101,11 @@ def check_options(name: str, effort: str, branching: int | None) -> None:
     if effort not in {"best", "fast"}:
         raise OptionError(f"There is no effort {effort!r}.", "choose 'best' or 'fast'.")
     if branching is not None and not check.is_whole(branching, 2):
-        raise OptionError(f"branching={branching!r} is not a tree.", "pass a whole number of at least 2.")
+        raise OptionError(f"branching={branching!r} does not make a tree.", "pass a whole number of at least 2.")
 
 
 def _least(candidates: list[Strategy], queries: BucketQueries) -> Strategy:
-    """The candidate with the least expected error; a candidate gone wrong has none."""
+    """The candidate with the least expected error; a candidate without a valid error is not chosen."""
     errors = [candidate.expected_error(queries) for candidate in candidates]
     return candidates[int(np.nanargmin([error if error > 0 else np.inf for error in errors]))]
 

@@ -8,22 +8,22 @@ import numpy as np
 from dawa.arrays import FloatArray
 
 LARGEST_ENTRY = 20.0
-"""Bounds entries, so that a leaf keeps a share of its allowance that survives rounding."""
+"""The bound of entries: with it, a leaf keeps a share of its allowance that survives rounding."""
 
 
 def descend(
     evaluate: Callable[[FloatArray], tuple[float, FloatArray]], x: FloatArray, most: int, tolerance: float
 ) -> tuple[float, FloatArray]:
-    """The least value found from x on, within the bounds of entries, by L-BFGS with projected steps.
+    """The least value found, starting at x, within the bounds of entries, by L-BFGS with projected steps.
 
-    Why not scipy's: its vectors go through a threaded BLAS, which here doubles the processor time for nothing
-    and, where other processes keep the cores busy, more than doubles the wait.
+    Why not scipy's L-BFGS: its vectors go through a threaded BLAS, which here doubles the processor time for
+    nothing and, if other processes keep the cores busy, more than doubles the wait.
 
     Args:
         evaluate: The function's value and gradient.
         x: Where to begin.
         most: How often the function may be evaluated.
-        tolerance: A step that gains less is the last.
+        tolerance: A step that gains less than this is the last.
     """
     value, gradient = evaluate(x)
     pairs: deque[tuple[FloatArray, FloatArray, float]] = deque(maxlen=10)

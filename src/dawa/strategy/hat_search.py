@@ -1,10 +1,10 @@
 """Hats fitted to a workload: widths, scales and, in the end, single entries that minimise its exact error.
 
-All of it is public, so it may look at every query. Two stages, each with bounded work: one scale per level
-for many choices of widths, steered by a few of the queries; then every entry on its own, for the best of
-them. The second stage follows the queries so closely that it needs all of them; where they are too many for
-that, it keeps to one scale per row. What comes out is compared with the table and with no rows at all, by
-exact error.
+All of it is public, so it may look at every query. There are two stages, each with bounded work. The first finds
+one scale per level for many choices of widths, steered by a few of the queries. The second finds every entry on
+its own, for the best of these choices. It follows the queries so closely that it needs all of them; if they are
+too many for that, it keeps to one scale per row. The result is compared with the table and with no rows at all,
+by exact error.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from dawa.strategy.hats import (
 )
 
 STEERING_WORK, FITTING_WORK = 25_000_000, 80_000_000
-"""What the two stages may cost, in queries times rows: a unit takes about 8 ns."""
+"""What the two stages may cost, in queries times rows, each about 8 ns."""
 
 STEERING_QUERIES, CHECKING_QUERIES = 200, 5000
 """How many queries steer the first stage, and how many the final comparison is made on."""
@@ -38,16 +38,16 @@ WIDTHS, RATIOS, WARPS = (5.0, 8.0, 11.0, 14.0, 20.0, 28.0), (8.0, 12.0, 16.0, 20
 """Narrowest widths, ratios of widths and exponents of the coordinate that the first stage combines."""
 
 FINALISTS = 6
-"""How many candidates the second stage takes on, if its work allows."""
+"""How many candidates the second stage takes, if its work allows."""
 
 FEWEST_STEPS = 10
-"""Evaluations per finalist: with fewer it is not worth beginning, with more there is little to gain."""
+"""Evaluations per finalist: with fewer, it is not worth beginning."""
 
 QUERIES_PER_ROW = 1.5
-"""With fewer than so many of a workload's queries at hand, single entries would follow the sample."""
+"""With fewer of a workload's queries per row than this, single entries would follow the sample."""
 
 STUCK, RESTART = 0.05, 0.5
-"""No entries at all is a stationary point: scales below the one are sent back to the other."""
+"""Zero entries are a stationary point: scales below the first number are set back to the second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class Objective:
         self.work = work
 
     def evaluations(self, rows: IntervalRows) -> int:
-        """How many are still affordable."""
+        """How many evaluations are still affordable."""
         return int(self.work / self._cost(rows))
 
     def __call__(self, rows: IntervalRows, entries: FloatArray) -> tuple[float, FloatArray]:
@@ -110,7 +110,7 @@ class Objective:
 
 
 def search(queries: BucketQueries, allowance: IntArray) -> HatStrategy | None:
-    """The best hats for the queries that bounded work finds; None where leaves alone do as well."""
+    """The best hats for the queries that bounded work finds; None if leaves alone do as well."""
     k = queries.buckets
     if k < FEWEST_BUCKETS:
         return None
@@ -130,7 +130,7 @@ def search(queries: BucketQueries, allowance: IntArray) -> HatStrategy | None:
 
 
 def _fitted(queries: BucketQueries, allowance: IntArray) -> list[HatStrategy]:
-    """What the two stages end with, as integer strategies."""
+    """The results of the two stages, as integer strategies."""
     candidates = _by_level(queries, allowance)
     if not candidates:
         return []
@@ -147,7 +147,7 @@ def _fitted(queries: BucketQueries, allowance: IntArray) -> list[HatStrategy]:
 
 
 def _fit(candidate: Candidate, fitting: Objective, queries: BucketQueries) -> FloatArray:
-    """The best entries, each on its own; or one scale per row if too few queries are at hand for that."""
+    """The best entries, each on its own; or one scale per row if there are too few queries for that."""
     rows = candidate.rows
     scales = np.where(candidate.scales < STUCK, RESTART, candidate.scales)
     if len(fitting.queries) < min(len(queries), QUERIES_PER_ROW * len(rows)):
@@ -159,7 +159,7 @@ def _fit(candidate: Candidate, fitting: Objective, queries: BucketQueries) -> Fl
 
 
 def _finalists(candidates: list[Candidate]) -> list[Candidate]:
-    """The best candidate of each number of rows, near enough: those that differ enough to end elsewhere."""
+    """The best candidate of about each number of rows: candidates that differ enough to end elsewhere."""
     kept: list[Candidate] = []
     for candidate in candidates:
         sizes = [len(other.rows) / len(candidate.rows) for other in kept]
@@ -197,13 +197,13 @@ def _choices(queries: BucketQueries) -> Iterator[tuple[IntervalRows, FloatArray,
 
 
 def _levels(k: int, width: float, ratio: float) -> tuple[float, ...]:
-    """Widths as long as two hats of the widest fit."""
+    """Widths of as many levels as leave room for two hats of the widest."""
     count = 1 + max(0, int(np.log(k / (2 * width)) / np.log(ratio)))
     return tuple(width * ratio**level for level in range(count))
 
 
 def _warped(queries: BucketQueries, exponent: float, floor: float = 0.05) -> FloatArray:
-    """A coordinate that runs faster where many queries end and few pass: there narrow hats pay."""
+    """A coordinate that runs faster where many queries end and few pass: narrow hats are worth it there."""
     k = queries.buckets
     omega = np.repeat(queries.omega, np.diff(queries.first)) * queries.weight**2
     ends = np.zeros(k + 1)

@@ -1,8 +1,8 @@
 """Hats: overlapping triangular bumps at a few scales, the best rows known for ranges.
 
-Level h has a row every ``w r^(h-1)`` buckets, rising linearly from its left neighbour's centre and falling to
-its right one's. With entries B, scales ``s_j = (1 + Σ_l B_lj) / b_j`` and b the buckets' allowances, the
-strategy is ``A = [B; I] diag(1/s)``. Rows have interval supports, so that ``K = I + BBᵀ`` is factored without
+Level h has a row every ``w r^(h-1)`` buckets, which rises linearly from its left neighbour's centre and falls to
+its right neighbour's. With entries B, scales ``s_j = (1 + Σ_l B_lj) / b_j`` and b the buckets' allowances, the
+strategy is ``A = [B; I] diag(1/s)``. Rows have interval supports, so ``K = I + BBᵀ`` is factored without
 fill and a query w has the squared error ``Σ s_j² w_j² - fᵀ K⁻¹ f`` with ``f = B diag(s) w``.
 """
 
@@ -23,7 +23,7 @@ FEWEST_BUCKETS = 24
 """Below this, trees do as well and are simpler."""
 
 TABLE_SCALE = 0.92
-"""The scale of every level where nothing is searched."""
+"""The scale of every level if nothing is searched."""
 
 ROWS_FOR_VARIANCES = 400
 """From this many rows on, one query is cheaper by its segment tree than in a block solve."""
@@ -100,7 +100,7 @@ class QuerySums:
 
     @classmethod
     def of(cls, queries: BucketQueries) -> "QuerySums":
-        """Differences of prefixes become one weight more per prefix, and a query to take back: their sum."""
+        """Differences of prefixes become a larger weight per prefix, and one query to subtract: their sum."""
         first = np.array(queries.first, np.int64)
         lo, hi = np.array(queries.lo, np.float64), np.array(queries.hi, np.float64)
         weight, omega = np.array(queries.weight, np.float64), np.array(queries.omega, np.float64)
@@ -246,12 +246,12 @@ class HatStrategy(LeafRows):
 
     @cached_property
     def _scale(self) -> FloatArray:
-        """s: what a leaf's answer, divided by Q, is multiplied with."""
+        """s: the factor of a leaf's answer after division by Q."""
         return RESOLUTION / self.leaf
 
     @cached_property
     def _entries(self) -> FloatArray:
-        """B, of the integer rows: what is measured, not what was wished for."""
+        """B of the integer rows, which are measured, not of the rows before rounding."""
         entries: FloatArray = self.weights / self.leaf[self.rows.column]
         return entries
 
@@ -265,9 +265,9 @@ class HatStrategy(LeafRows):
 
     @cached_property
     def _variance_tree(self) -> tuple[Any, ...]:
-        """All that ``kernels.hat_variance.variances`` needs beside the ranges."""
+        """All that ``kernels.hats.variances`` needs besides the ranges."""
         rows, (pivot, lower) = self.rows, self._factor
-        # The factor by columns: for each row, the later ones that it overlaps.
+        # The factor by columns: for each row, the later rows that it overlaps.
         later = np.repeat(np.arange(len(rows)), np.diff(rows.at))
         earlier = np.arange(rows.at[-1]) + np.repeat(rows.near - rows.at[:-1], np.diff(rows.at))
         order = np.argsort(earlier, kind="stable")
@@ -291,7 +291,7 @@ def hat_rows(
     Args:
         k: Number of buckets.
         widths: The distance between the centres of neighbouring hats, for each level.
-        coordinate: The position of each of the k + 1 bucket borders, if buckets are not to count alike.
+        coordinate: The position of each of the k + 1 bucket borders, if buckets do not count equally.
     """
     borders = np.arange(k + 1.0) if coordinate is None else coordinate
     centres = (borders[:-1] + borders[1:]) / 2
@@ -305,7 +305,7 @@ def hat_rows(
 
 
 def from_table(queries: BucketQueries, allowance: IntArray) -> HatStrategy | None:
-    """The strategy that does well for ranges without any search; None where hats make no sense."""
+    """The strategy that does well for ranges without any search; None if hats make no sense."""
     k = queries.buckets
     if k < FEWEST_BUCKETS:
         return None
@@ -317,8 +317,8 @@ def from_table(queries: BucketQueries, allowance: IntArray) -> HatStrategy | Non
 def table_widths(k: int) -> list[float]:
     """The widths of the levels that suit ranges over k buckets, the narrowest first.
 
-    With H levels, the narrowest width and the ratio of the levels do best near ``k^(1/(H+1))``, and H where
-    that is near 14. Widths that a search had found for 256 to 262,144 buckets come to within 0.5% of these.
+    With H levels, the narrowest width and the ratio of the levels do best near ``k^(1/(H+1))``, and the best H
+    makes that about 14. Widths that a search had found for 256 to 262,144 buckets come to within 0.5% of these.
 
     >>> [round(width, 1) for width in table_widths(4096)]
     [19.2, 337.9]

@@ -1,7 +1,7 @@
 """Sums over nested intervals of buckets: a tree of any shape, such as the boxes of a kd-tree in depth-first order.
 
-Where ``TreeStrategy`` has a fixed number of children per node, here a node has as many as it has; the algebra is the
-same, and so is the cost.
+``TreeStrategy`` has a fixed number of children per node; here, every node may have a different number. The algebra and
+the cost are the same.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class NestedStrategy(LeafRows):
 
     Attributes:
         start: Each interval's first bucket, in depth-first order.
-        stop: One past its last.
+        stop: One past its last bucket.
         weights: Each interval's weight.
     """
 
@@ -88,7 +88,7 @@ class NestedStrategy(LeafRows):
 
     @cached_property
     def nodes(self) -> Nesting:
-        """The intervals with the buckets among them."""
+        """The intervals and the single buckets."""
         return Nesting.of(self.buckets, self.start, self.stop)
 
     def _variances(self, first: IntArray, lo: FloatArray, hi: FloatArray, weight: FloatArray) -> FloatArray:
@@ -117,13 +117,13 @@ class NestedStrategy(LeafRows):
 
 
 def geometric(start: IntArray, stop: IntArray, allowance: IntArray, ratio: float) -> NestedStrategy:
-    """Weights that fall by this ratio from level to level, leaves to root, below every node as below the root.
+    """Weights that fall by this ratio from level to level, leaves to root, in the same way below every node.
 
     Args:
         start: Each interval's first bucket.
-        stop: One past its last.
+        stop: One past its last bucket.
         allowance: The column sum that each bucket gets.
-        ratio: How much less a node's weight is than that of the level below.
+        ratio: By what factor a node's weight is less than the weights of the level below.
     """
     nodes = Nesting.of(len(allowance), start, stop)
     levels = kernels.nested.heights(nodes.skip, nodes.parent)

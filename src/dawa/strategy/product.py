@@ -1,9 +1,9 @@
 """Haar wavelets along every axis of a grid (Xiao, Wang, Gehrke 2010): the product of one-dimensional strategies.
 
 Buckets are the cells of the grid, row by row. A row of the product is a row of wavelets on each axis, multiplied; so
-transforming, least squares and variances go axis by axis, and the variance of a box is the product of those of its
-sides. All rows have one weight: with plus and minus ones on axes of H levels each, the columns of the products sum to
-the product of all H + 1, and what the allowance has room for is their common factor.
+transforming, least squares and variances go axis by axis, and the variance of a box is the product of the variances of
+its sides. All rows have one weight. With plus and minus ones on axes of H levels each, the columns of the products sum
+to the product of all H + 1; the one weight is as large as the allowance permits.
 """
 
 import math
@@ -26,8 +26,8 @@ class ProductStrategy:
     """Products of wavelets, all with one weight.
 
     Attributes:
-        shape: Cells along each axis, of which there are several.
-        weight: What every row is multiplied with.
+        shape: Cells along each of several axes.
+        weight: The factor of every row.
     """
 
     shape: tuple[int, ...]
@@ -42,7 +42,7 @@ class ProductStrategy:
         """
         shape, weight = whole_numbers(data, "shape").tolist(), data.get("weight")
         if not 2 <= len(shape) <= MOST_AXES or min(shape) < 1 or math.prod(shape) > MOST_CELLS_LISTED:
-            raise broken("is for no grid")
+            raise broken("is not for a grid")
         if type(weight) is not int or weight < 1:
             raise broken("has no positive whole number named 'weight'")
         strategy = cls(tuple(shape), weight)
@@ -51,7 +51,7 @@ class ProductStrategy:
         return strategy
 
     def to_json(self) -> dict[str, Any]:
-        """The shape and one number say it all."""
+        """The shape and one number are enough."""
         return {"kind": "product", "shape": list(self.shape), "weight": self.weight}
 
     @property
@@ -74,7 +74,7 @@ class ProductStrategy:
         return np.full(self.buckets, self.column_sum, np.int64)
 
     def apply(self, totals: IntArray) -> IntArray:
-        """Transformed along every axis, in exact integers: no sum exceeds the number of records."""
+        """The totals transformed along every axis, in exact integers: no sum exceeds the number of records."""
         grid = np.array(totals, np.int64).reshape(self.shape)
         for at, axis in enumerate(self._axes):
             lines = np.moveaxis(grid, at, -1)
@@ -93,7 +93,7 @@ class ProductStrategy:
         return grid.ravel()
 
     def range_variances(self, lo: FloatArray, hi: FloatArray) -> FloatArray:
-        """``wᵀ (AᵀA)⁻¹ w`` for each run ``[lo, hi)`` of cells row by row: fast where runs stay inside a cell."""
+        """``wᵀ (AᵀA)⁻¹ w`` for each run ``[lo, hi)`` of cells row by row: fast if runs stay inside a cell."""
         cell = np.minimum(np.floor(lo), self.buckets - 1)
         inside = hi <= cell + 1
         found = np.empty(len(lo))
@@ -127,7 +127,7 @@ class ProductStrategy:
         return float(queries.omega @ self.variances(queries))
 
     def _runs_variance(self, lo: FloatArray, hi: FloatArray, weight: FloatArray) -> float:
-        """The variance of one weighted sum of runs: of the boxes that they consist of, all their covariances."""
+        """The variance of one weighted sum of runs: the sum of the covariances of all boxes that make up the runs."""
         boxes = [(w, *box) for a, b, w in zip(lo, hi, weight, strict=True) for box in run_boxes(a, b, self.shape)]
         weights, lows, highs = (np.array(part, np.float64) for part in zip(*boxes, strict=True))
         products = np.outer(weights, weights) * (RESOLUTION / self.weight) ** 2

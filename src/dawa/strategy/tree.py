@@ -1,8 +1,7 @@
 """A t-ary tree of intervals over the buckets, weighted for a workload: the paper's template.
 
-Leaves are single buckets, each node above sums t of the level below, the last one perhaps fewer.
-
-Trees with equal weights on all levels and the branching that suits ranges best (Qardaji, Yang, Li 2013).
+Leaves are single buckets. Each node above sums t nodes of the level below, the last one perhaps fewer. The module also
+has trees with equal weights on all levels and the branching that suits ranges best (Qardaji, Yang, Li 2013).
 """
 
 import math
@@ -40,7 +39,7 @@ class TreeStrategy:
         weighting: How the weights were found.
         branching: Children per node, t.
         offset: Where each level begins among the nodes, leaves first.
-        weights: One per node; every leaf's is at least 1.
+        weights: One per node; every leaf's weight is at least 1.
     """
 
     weighting: str
@@ -108,14 +107,14 @@ class TreeStrategy:
         """The strategy that ``to_json`` wrote.
 
         Raises:
-            ReleaseError: If the numbers make no tree. Compiled loops would not notice.
+            ReleaseError: If the numbers do not make a tree. Compiled loops would not notice.
         """
         branching, buckets, weights = data["branching"], data["buckets"], np.array(data["weights"])
         if type(branching) is not int or branching < 2 or type(buckets) is not int or not 1 <= buckets <= len(weights):
             raise broken("is not a tree")
         offset = level_offsets(buckets, branching)
         if weights.shape != (offset[-1],) or weights.dtype.kind != "i":
-            raise broken("has a number of weights that fits no such tree")
+            raise broken("has a number of weights that does not fit its tree")
         if (weights < 0).any() or (weights[:buckets] < 1).any():
             raise broken("has weights that are negative, or buckets without one")
         return cls(str(data["weighting"]), branching, frozen(offset), frozen(weights))
@@ -153,7 +152,7 @@ def geometric(allowance: IntArray, branching: int = 2) -> TreeStrategy:
 def level_optimised(queries: BucketQueries, allowance: IntArray, branching: int, sweeps: int = 3) -> TreeStrategy:
     """One share per level, found by descent on the exact expected error from equal weights on all levels.
 
-    A level with no weight at all is a local minimum that descent does not leave, hence the start.
+    A level with no weight at all is a local minimum that descent does not leave, hence the start with equal weights.
     """
     offset = level_offsets(len(allowance), branching)
     ratio = np.append(0, 1 / np.arange(1, len(offset) - 1))
@@ -179,7 +178,7 @@ def level_optimised(queries: BucketQueries, allowance: IntArray, branching: int,
 
 
 def _arrays(queries: BucketQueries) -> tuple[IntArray, FloatArray, FloatArray, FloatArray, FloatArray, bool]:
-    """What the kernels take of a workload."""
+    """The arrays of a workload that the kernels take."""
     return queries.first, queries.lo, queries.hi, queries.weight, queries.omega, queries.differences
 
 
@@ -205,7 +204,7 @@ def _tree(weighting: str, chosen: FloatArray, allowance: IntArray, branching: in
 
 
 CANDIDATES = 3
-"""So many heights, the best by the authors' formula, are compared by their exact errors."""
+"""How many heights, the best by the authors' formula, are compared by their exact errors."""
 
 
 def equal_levels(allowance: IntArray, branching: int) -> TreeStrategy:
@@ -218,7 +217,7 @@ def equal_levels(allowance: IntArray, branching: int) -> TreeStrategy:
 
 
 def hb(allowance: IntArray, branching: int | None = None) -> TreeStrategy:
-    """The tree of this branching; without one, that whose exact squared error over all ranges is the least.
+    """The tree of this branching; if None, the tree with the least exact squared error over all ranges.
 
     Among trees of one height, the one with the least branching is best: the tests compare with every branching.
 
@@ -254,5 +253,5 @@ def average_variance(branching: int, height: int) -> float:
 
 
 def every_range(k: int) -> BucketQueries:
-    """All ranges over k buckets that count alike."""
+    """All ranges over k buckets that count equally."""
     return Workload.named(Closed.RANGES, k).on_buckets(np.arange(k + 1))

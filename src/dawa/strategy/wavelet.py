@@ -1,13 +1,13 @@
 """Haar wavelets over the buckets (Xiao, Wang, Gehrke 2010): the grand total, and at every node left minus right.
 
 Privelet publishes weighted Haar coefficients with noise in inverse proportion to their weights. Multiplied by its
-weight, the coefficient of a node is the left half's total minus the right half's, and that of the whole line is the
-grand total, so the same release is made by measuring these sums with one noise scale. A bucket counts, plus or minus,
-in one difference per level and in the total.
+weight, the coefficient of a node is the left half's total minus the right half's, and the coefficient of the whole line
+is the grand total. So the same release is made by measuring these sums with one noise scale. A bucket counts, plus or
+minus, in one difference per level and in the total.
 
-The line is padded, in thought, to a power of two. Padding is public and empty: rows over nothing else are left out,
-and least squares knows that the rest of a clipped node is nothing. Where k is a power of two, least squares is the
-inverse transform.
+The line is treated as if it were padded to a power of two. Padding is public and empty: rows over padding alone are
+left out, and least squares knows that the rest of a clipped node is empty. If k is a power of two, least squares is
+the inverse transform.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from dawa.strategy.tree import level_offsets
 
 @dataclass(frozen=True)
 class WaveletStrategy:
-    """One weight for all differences, and one for the total: nearly the same, because it takes what rounding leaves.
+    """One weight for all differences, and nearly the same for the total, which takes what rounding leaves.
 
     Attributes:
         buckets: Number of buckets, k.
@@ -51,7 +51,7 @@ class WaveletStrategy:
         return strategy
 
     def to_json(self) -> dict[str, Any]:
-        """Three numbers say it all."""
+        """Three numbers are enough."""
         return {
             "kind": "wavelet",
             "buckets": self.buckets,
@@ -149,7 +149,7 @@ class WaveletStrategy:
         """The rows of the total and of all clipped nodes, in terms of the blocks' totals: their QR factors."""
         rows = [[self.total] * len(self._digits)]
         for level in self._clipped_levels:
-            # A clipped node's left half is a block with the narrower ones to its right, or holds all there is.
+            # A clipped node's left half is a block with the narrower blocks to its right, or holds everything.
             halved = self.buckets >> (level - 1) & 1
             rest = -self.difference if halved else self.difference
             rows.append(
@@ -160,10 +160,10 @@ class WaveletStrategy:
 
     @cached_property
     def _errors(self) -> tuple[int, float, FloatArray, FloatArray]:
-        """All that the error kernels need beside the queries.
+        """All that the error kernels need besides the queries.
 
-        A query that takes the parts g of the blocks has the variance ``‖gᵀ T⁻¹‖²`` above them, T the triangle of
-        ``_above``; ``top`` is that vector for the prefixes that end at the blocks' edges.
+        A query that takes the parts g of the blocks has the variance ``‖gᵀ T⁻¹‖²`` above them, with T the triangle of
+        ``_above``; ``top`` is this vector for the prefixes that end at the blocks' edges.
         """
         inverse = np.linalg.inv(self._above[1] / RESOLUTION)
         top = np.concatenate((np.zeros((1, len(inverse))), np.cumsum(inverse, axis=0)))
