@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from dawa import mechanisms
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
     path
@@ -51,3 +53,8 @@ def test_every_package_has_a_layer():
     assert layers == found - {"__init__"}
     alone = {path.stem for path in (ROOT / "src/dawa").glob("*.py")}
     assert len(alone) <= 15, "the pipeline stands alone at the top"
+
+
+@pytest.mark.parametrize("name", mechanisms.names())
+def test_the_guide_says_when_to_use_each_mechanism(name):
+    assert f"`{name}`" in (ROOT / "docs/mechanisms.md").read_text(encoding="utf-8")

@@ -60,6 +60,15 @@ def test_only_partition_and_measure_open_the_counts():
         if isinstance(node, ast.Constant) and node.value == "exposed"
     }
     assert not strings, "nor do they by getattr"
+    matched = {
+        name
+        for name, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.MatchClass) and "exposed" in node.kwd_attrs
+    }
+    assert not matched, "nor by a pattern"
+    with pytest.raises(TypeError):
+        vars(Counts.of([1]))
 
 
 def test_only_partition_and_measure_know_the_opened_counts():
@@ -86,10 +95,39 @@ def test_only_partition_and_measure_draw_noise():
 
 
 def test_private_steps_have_no_other_randomness():
+    """By whatever name it is imported; ``noise/randomness.py`` alone asks the operating system."""
+    others = {"random", "secrets", "stats", "urandom", "default_rng", "SystemRandom", "rvs"}
     for name in MODULES:
-        if name in STEPS | WIRING or name.startswith(("kernels/", "strategy/", "noise/discrete")):
-            assert "random" not in attributes(name), f"{name} uses numpy's generator"
-            assert not {"random", "secrets"} & set(imports(name))
+        if name in STEPS | WIRING or name.startswith(("kernels/", "strategy/", "noise/discrete", "noise/choice")):
+            assert not attributes(name) & others, f"{name} draws from elsewhere"
+            assert not {part for found in imports(name) for part in found.split(".")} & others, name
+
+
+def private_steps():
+    """Modules of the partition step that choose buckets by looking at counts, and mechanisms of their own shape."""
+    choosing = {
+        name
+        for name in STEPS - OWN_SHAPE
+        if name != "partition/buckets.py"
+        and any(
+            isinstance(node, ast.FunctionDef) and node.name in {"choose_buckets", "choose_boxes"}
+            for node in ast.walk(MODULES[name])
+        )
+    }
+    return sorted(choosing | OWN_SHAPE | {"measure.py"})
+
+
+def test_there_are_private_steps():
+    assert len(private_steps()) == 12
+
+
+@pytest.mark.parametrize("name", private_steps())
+def test_a_private_step_has_a_proof_a_loss_and_an_assertion(name):
+    assert (ROOT / name).with_suffix(".md").exists(), "a proof beside it"
+    functions = {node.name for node in MODULES[name].body if isinstance(node, ast.FunctionDef)}
+    assert "loss" in functions, "a function that computes what a record loses"
+    calls = (node.func for node in ast.walk(MODULES[name]) if isinstance(node, ast.Call))
+    assert any(isinstance(call, ast.Attribute) and call.attr == "within" for call in calls), "and an assertion on it"
 
 
 def test_what_is_not_private_is_out_of_reach():

@@ -55,7 +55,7 @@ class Occupied(NamedTuple):
         return array.reshape(shape)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Counts:
     """Records per cell, validated.
 

@@ -45,6 +45,9 @@ MOST_RECORD_BYTES = 2**24
 MOST_HEADER_BYTES = 2**20
 """Bytes of a header."""
 
+MOST_NAME = 2**17
+"""Characters of the name of a column in a header."""
+
 MOST_MISSING_WORDS = 100
 """Words that mean "missing" in a text file."""
 

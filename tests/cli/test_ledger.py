@@ -90,7 +90,7 @@ def test_a_failed_run_is_taken_back():
     rows = list(csv.DictReader(io.StringIO(run("export").stdout)))
     assert (rows[2]["kind"], rows[2]["reservation"], rows[2]["epsilon"]) == ("take-back", "2", "")
     again = run("take-back", 2, "--why", "x", code=REFUSED).stderr
-    assert again.startswith("Entry 2 was taken back already, by ada in entry 3. Hint: ")
+    assert again.startswith("Entry 2 was already taken back, by ada in entry 3. Hint: ")
 
 
 def test_a_take_back_for_machines():
@@ -110,7 +110,7 @@ def test_only_what_is_pending_is_taken_back():
     run("create", "hr", "--cap", 1)
     run("spend", "hr", 0.5, "--what", "Table 3", "--release", "t3")
     refused = run("take-back", 2, "--why", "x", code=REFUSED).stderr
-    assert refused.startswith("Entry 2 has its release: 't3' (entry 3). Hint: it stays spent")
+    assert refused.startswith("Entry 2 has a release: 't3' (entry 3). Hint: it stays spent")
     assert "is not a reservation but a 'create'" in run("take-back", 1, "--why", "x", code=REFUSED).stderr
     assert "has no entry 9" in run("take-back", 9, "--why", "x", code=REFUSED).stderr
     assert "why must be a line of text" in run("take-back", 2, "--why", "", code=REFUSED).stderr

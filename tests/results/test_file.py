@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import dawa
 from dawa.cli.demo import people
 from dawa.errors import ReleaseError
 from dawa.results import file as release_file
+from dawa.strategy import choose
 from dawa.strategy.hats import HatStrategy
 from dawa.strategy.tree import TreeStrategy
 from dawa.strategy.wavelet import WaveletStrategy
@@ -448,6 +450,29 @@ def test_damaged_boxes_are_refused(tmp_path, boxed, where, value):
 def test_a_range_is_no_map(tmp_path, data):
     with pytest.raises(ReleaseError, match="Hint:"):
         load(tmp_path, changed(data, ("buckets", "order"), "hilbert"))
+
+
+@pytest.mark.parametrize("strategy", choose.NAMES)
+def test_whatever_strategy_can_be_chosen_can_be_read_back(tmp_path, schema, strategy):
+    """What is offered gets into releases, and those are paid for."""
+    axes = (dawa.Axis("income", 0, 200_000, step=10_000), dawa.Axis("age", 0, 120, step=10))
+    table = people(3000)
+    for chosen in (INCOME, axes):
+        if strategy == "bumps" and chosen is INCOME:
+            continue  # for maps
+        rel = dawa.release(table, chosen, epsilon=1, strategy=strategy, partition="none", effort=None)
+        path = rel.save(tmp_path / "release.json")
+        data = json.loads(path.read_text(encoding="utf-8"))
+        schema.validate(data)
+        assert data["strategy"]["kind"] in release_file.KINDS
+        np.testing.assert_array_equal(dawa.load(path).variances(), rel.variances())
+
+
+def test_the_page_knows_every_kind_of_strategy():
+    script = resources.files("dawa").joinpath("publish/page/answer.js").read_text(encoding="utf-8")
+    known = re.findall(r"^    (\w+): ", script.partition("const KINDS = {")[2].partition("}")[0], re.MULTILINE)
+    assert {*known, "bumps"} == set(release_file.KINDS)
+    assert '"bumps"' in script, "which it answers in another way"
 
 
 # --- files of earlier versions --------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ def test_odd_columns_in_a_dict():
     assert found({"x": pd.Categorical(["A", None])}, Axis.ordered("x", ["A"])) == {0: 1}
     indices, views = pa.array([0, 1]), pa.array(["A", "B"], pa.string_view())
     assert found({"x": pa.DictionaryArray.from_arrays(indices, views)}, Axis.ordered("x", ["A"])) == {0: 1}
-    with pytest.raises(SourceError, match="pandas' type Sparse"):
+    with pytest.raises(SourceError, match="pandas type Sparse"):
         found(pd.DataFrame({"x": pd.arrays.SparseArray([1, 0, 2])}), X)
 
 

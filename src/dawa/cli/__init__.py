@@ -24,7 +24,7 @@ COMMANDS = {
     "serve": "Answer ranges over HTTP, for people who build on releases. Only releases are read, never data.",
     "mechanisms": "List the mechanisms, or the options of one, or rank those that do not look at the data.",
     "demo": "Release the incomes of 20,000 generated people, and show the answers beside the truth.",
-    "bench": "Make the paper's tables and figures again, and see which mechanism is best for what.",
+    "bench": "Make the paper's tables and figures again, and see which mechanism suits which data.",
     "ledger": "The book of what was spent on each dataset. It cannot be overspent.",
 }
 """What each command does: how its own ``HELP`` begins, said here without importing it."""

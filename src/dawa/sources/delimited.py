@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from dawa import kernels
 from dawa.arrays import IntArray
 from dawa.errors import AxisError, SourceError
-from dawa.limits import MOST_HEADER_BYTES, MOST_RECORD_BYTES
+from dawa.limits import MOST_HEADER_BYTES, MOST_NAME, MOST_RECORD_BYTES
 from dawa.sources.dialect import Dialect
 from dawa.sources.values import TEXT
 
@@ -117,6 +117,8 @@ def header(path: Path, dialect: Dialect) -> Header:
         fields = next(rows, [])
     except csv.Error:
         raise _too_long(path) from None
+    if any(len(name) > MOST_NAME for name in fields):  # the csv module has such a limit, which any library may raise
+        raise _too_long(path)
     return Header(tuple(name.strip() for name in fields), len(data))
 
 
