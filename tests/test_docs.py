@@ -47,9 +47,9 @@ def test_the_way_of_a_record_is_short_and_there():
 def test_every_package_has_a_layer():
     contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     layers = {name.strip() for layer in contract["contracts"][0]["layers"] for name in layer.split("|")}
-    found = {
-        path.stem for path in (ROOT / "src/dawa").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
-    }
+    folder = ROOT / "src/dawa"
+    found = {path.stem for path in folder.iterdir() if path.suffix == ".py" or any(path.rglob("*.py"))}
+    assert not {path.parent for path in folder.rglob("*.py")} - {path.parent for path in folder.rglob("__init__.py")}
     assert layers == found - {"__init__"}
     alone = {path.stem for path in (ROOT / "src/dawa").glob("*.py")}
     assert len(alone) <= 15, "the pipeline stands alone at the top"

@@ -66,3 +66,22 @@ def test_nothing_is_compiled(loaded):
 
 def test_the_optimum_which_is_not_private_is_not_loaded(loaded):
     assert "dawa_bench.optimum" not in loaded
+
+
+def test_several_threads_may_be_the_first():
+    """Large libraries cannot be imported by two threads at once."""
+    code = """
+import threading, dawa
+first, found = threading.Barrier(8), []
+def use(name):
+    first.wait()
+    found.append(getattr(dawa, name))
+names = ["estimate", "release", "Workload", "mechanisms", "Axis", "plots", "load", "workloads"]
+threads = [threading.Thread(target=use, args=(name,)) for name in names]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert len(found) == len(names)
+"""
+    for _ in range(3):
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
+        assert (ran.returncode, ran.stderr) == (0, "")

@@ -100,7 +100,26 @@ def test_private_steps_have_no_other_randomness():
     for name in MODULES:
         if name in STEPS | WIRING or name.startswith(("kernels/", "strategy/", "noise/discrete", "noise/choice")):
             assert not attributes(name) & others, f"{name} draws from elsewhere"
-            assert not {part for found in imports(name) for part in found.split(".")} & others, name
+            parts = {part for found in imports(name) for part in found.split(".")}
+            assert not parts & (others | ({"uuid"} if name in STEPS else set())), name
+
+
+def test_lower_layers_do_not_reach_up_by_name():
+    """The package imports its public names when they are used, so that no contract sees who uses them through it."""
+    for name in MODULES:
+        if not name.startswith("cli/"):
+            found = set(imports(name))
+            assert "dawa" not in found, f"{name} reaches for public names"
+            assert "importlib.import_module" not in found, name
+            assert "import_module" not in attributes(name), name
+
+
+def test_what_holds_counts_is_not_taken_apart():
+    holders = {name for name in MODULES if "dawa.counts.Counts" in set(imports(name))} - STEPS
+    assert "pipeline.py" in holders
+    for name in holders:
+        used = {found.rpartition(".")[2] for found in imports(name)} | attributes(name)
+        assert not used & {"attrgetter", "astuple", "pickle", "dumps", "copy", "deepcopy", "__dict__"}, name
 
 
 def private_steps():

@@ -7,7 +7,19 @@
 (1,)
 """
 
+from threading import RLock
+from typing import Any
+
 import lazy_loader
 
-# The public names are listed in __init__.pyi. Each is imported on first use, so the command line answers at once.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+# Public names are those of __init__.pyi. Each is imported when it is first used: the command line answers at once.
+_imported, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_ONE_AT_A_TIME = RLock()
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  whatever it is called
+    """Import a public name, in one thread at a time: large libraries cannot be imported by two at once."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with _ONE_AT_A_TIME:
+        return _imported(name)

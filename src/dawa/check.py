@@ -39,6 +39,8 @@ def is_number(value: object) -> TypeGuard[float]:
 def whole(value: object, name: str, least: int = 1, most: int | None = None, kind: str = "a whole number") -> int:
     """A whole number, or an error that says which numbers are allowed."""
     if not is_whole(value, least, most):
+        if is_whole(value):
+            kind = "large enough" if int(value) < least else "small enough"
         bounds = f"from {least} to {most}" if most is not None else f"of at least {least}"
         raise OptionError(f"{name}={value!r} is not {kind}.", f"pass a whole number {bounds}.")
     return int(value)

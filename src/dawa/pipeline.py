@@ -17,7 +17,15 @@ from dawa import budget, check, mechanisms, progress, sources
 from dawa.axis import Axis, AxisLike
 from dawa.budget import Epsilon
 from dawa.counts import Counts
-from dawa.errors import AxisError, LedgerError, OptionError, TakenBackError, UnbookedWarning, WorkloadError
+from dawa.errors import (
+    AxisError,
+    InvariantError,
+    LedgerError,
+    OptionError,
+    TakenBackError,
+    UnbookedWarning,
+    WorkloadError,
+)
 from dawa.limits import MOST_AXES, MOST_CELLS
 from dawa.mechanisms import MechanismLike
 from dawa.noise.randomness import randomness_for
@@ -66,6 +74,8 @@ def estimate(
     randomness = randomness_for(seed)
     private = Counts.of(counts)
     found = chosen.run(private, asked(workload, private.shape), total, randomness)
+    if found.epsilon != total:
+        raise InvariantError(f"The mechanism {chosen.name!r} was given {total} to spend and spent {found.epsilon}.")
     return replace(found, mechanism=chosen.name)
 
 

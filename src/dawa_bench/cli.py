@@ -45,7 +45,7 @@ def bench(
     ] = None,
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs, in minutes. This is the default.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="As many runs as docs/results.md has.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="As large as in the paper.")] = False,
     out: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="Where results are kept. (default: out/bench)")
     ] = None,

@@ -77,7 +77,7 @@ finally:
 def test_a_missing_benchmark_says_so(monkeypatch):
     monkeypatch.setattr(command_line, "find_spec", lambda name: None if name == "dawa_bench" else name)
     for arguments in ((), ("paper.errors", "--full"), ("--list",)):
-        refused(dawa("bench", *arguments), "dawa bench is not installed", "dawa_bench", "pip install 'dawa[bench]'")
+        refused(dawa("bench", *arguments), "dawa bench is not installed", "dawa_bench", "install dawa again")
     assert "│ bench " not in dawa("--help").out
     assert dawa("bench", "--help").code == 0
 

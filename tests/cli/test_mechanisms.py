@@ -104,8 +104,8 @@ def test_bad_input_ends_with_a_sentence_and_code_1(arguments, part):
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (("--cells", "9"), "one of --workload and --ranges"),
-        (("--cells", "9", "--workload", "uniform", "--ranges", "x.csv"), "one of --workload and --ranges"),
+        (("--cells", "9"), "either --workload or --ranges"),
+        (("--cells", "9", "--workload", "uniform", "--ranges", "x.csv"), "either --workload or --ranges"),
         (("--cells", "x", "--workload", "uniform"), "--cells"),
         (("--cells", "9", "--workload", "unifrom"), "--workload"),
         (("--cells", "9", "--workload", "uniform", "--effort", "lazy"), "--effort"),

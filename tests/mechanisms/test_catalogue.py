@@ -9,8 +9,8 @@ import pytest
 
 import dawa
 from dawa import ledger, mechanisms
-from dawa.errors import BudgetError, OptionError
-from dawa.partition import NoisyCost, Walk, given
+from dawa.errors import BudgetError, InvariantError, OptionError
+from dawa.partition import Buckets, NoisyCost, Walk, given
 
 CELLS = [0, 0, 40, 42, 39, 41, 0, 7] * 4
 
@@ -159,7 +159,7 @@ def test_options_may_be_given_either_way():
     assert fast.strategy == "hats", "it is not changed itself"
     with pytest.raises(OptionError, match="has no option 'efort'"):
         mechanisms.configured(fast, {"efort": "fast"})
-    with pytest.raises(OptionError, match=r"make one: dawa\.mechanisms\.Dawa\(\)"):
+    with pytest.raises(OptionError, match=r"make one: Dawa\("):
         mechanisms.configured(mechanisms.Dawa, {})
 
 
@@ -197,3 +197,33 @@ def test_the_spread_of_totals_is_the_stated_one(name):
         total = est.totals_of(est.buckets.queries(asked), unbiased=True)[0]
         squares.append((total - cells.sum()) ** 2 / est.variances(asked)[0])
     assert abs(np.mean(squares) - 1) < 5 * np.sqrt(5 / len(squares))
+
+
+# --- mechanisms of one's own ----------------------------------------------------------------------------------------
+
+
+class Greedy(mechanisms.Dawa):
+    """Spends more than it may."""
+
+    def run(self, counts, workload, epsilon, randomness):
+        return super().run(counts, workload, epsilon * 2, randomness)
+
+
+def test_a_mechanism_may_spend_what_it_was_given_and_no_more():
+    with pytest.raises(InvariantError, match="'Greedy' was given 1 to spend and spent 2"):
+        dawa.estimate([1, 2], epsilon=1, mechanism=Greedy())
+
+
+def test_buckets_cannot_bring_budget_along():
+    for spent in ({"spent": Fraction(-5)}, {"spent_least": Fraction(-5)}):
+        with pytest.raises(BudgetError, match="cannot have spent -5"):
+            Buckets(np.array([0, 3, 10]), **spent)
+
+
+def test_a_mechanism_without_options_says_what_is_missing():
+    class Plain(mechanisms.Mechanism):
+        def run(self, *arguments):
+            raise NotImplementedError
+
+    with pytest.raises(OptionError, match="frozen dataclass"):
+        dawa.estimate([1, 2], epsilon=1, mechanism=Plain())

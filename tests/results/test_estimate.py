@@ -239,13 +239,26 @@ def test_repr_is_short_and_public():
 
 def test_answer_is_one_and_answers_are_many():
     line = dawa.estimate(np.arange(20), epsilon=1, seed=0)
+    queries = dawa.workloads.prefixes(20)
     grid = dawa.estimate(np.arange(20).reshape(4, 5), epsilon=1, seed=0)
     assert line.answer(3, 17) == line.answers(Workload.ranges([3], [17], 20))[0]
     assert grid.answer((1, 0), (3, 4)) == grid.answers(Workload.rectangles([[1, 0]], [[3, 4]], (4, 5)))[0]
     assert isinstance(line.answer(3, 17), float)
-    for wrong in [(3,), (17, 3), (3, 21), ("a", "b"), ((1, 2), (3, 4))]:
+    for wrong in [
+        (3,),
+        (17, 3),
+        (3, 21),
+        ("a", "b"),
+        ((1, 2), (3, 4)),
+        ([[0], [1]], [[2], [3]]),
+        (None, None),
+        (queries, 3),
+    ]:
         with pytest.raises(WorkloadError, match="Hint:"):
             line.answer(*wrong)
+    for wrong in [((0, 0), (1, (2, 3))), ([[0, 0], [1, 1]], [[1, 1], [2, 2]]), (0, 1)]:
+        with pytest.raises(WorkloadError, match="Hint:"):
+            grid.answer(*wrong)
 
 
 def test_a_workload_is_answered_as_before_with_a_warning():
@@ -254,6 +267,8 @@ def test_a_workload_is_answered_as_before_with_a_warning():
     with pytest.warns(DeprecationWarning, match=r"est\.answers\(workload\)"):
         old = est.answer(queries)
     np.testing.assert_array_equal(old, est.answers(queries))
+    with pytest.warns(DeprecationWarning, match="now"):
+        np.testing.assert_array_equal(est.answer(workload=queries), old)
 
 
 def test_the_partition_is_the_bounds_of_the_buckets():

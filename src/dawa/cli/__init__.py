@@ -82,7 +82,8 @@ class Absent(TyperCommand):
 
         with reported():
             raise OptionError(
-                f"dawa {self.name} is not installed: there is no package {self.package}.", "pip install 'dawa[bench]'."
+                f"dawa {self.name} is not installed: there is no package {self.package}.",
+                f"install dawa again: {self.package} is part of it.",
             )
 
 

@@ -112,7 +112,7 @@ def _check_usage(name: str | None, cells: int | None, given: set[str]) -> None:
     if name is not None:
         raise typer.BadParameter("NAME shows one mechanism and --cells ranks several; leave one of them out.")
     if len(given & {"workload", "ranges"}) != 1:
-        raise typer.BadParameter("--cells needs what will be asked: one of --workload and --ranges.")
+        raise typer.BadParameter("--cells needs what will be asked: either --workload or --ranges, not both.")
 
 
 def _listed(chosen: tuple[str, ...]) -> list[dict[str, object]]:

@@ -24,6 +24,11 @@ class Mechanism(ABC):
     summary: ClassVar[str]
     error_bars: ClassVar[bool] = True
 
+    def __init_subclass__(cls) -> None:
+        """A mechanism that is derived from another one is not published under the other's name."""
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
+
     @abstractmethod
     def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
         """Estimate counts; a record loses epsilon at most."""

@@ -4,7 +4,7 @@ A class names its defaults, and its docstring says where it comes from, what it 
 it. Its proof is that of its partition (``partition/*.md``) and of measuring (``measure.md``), or ``mechanisms/*.md``.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -386,17 +386,17 @@ def configured(mechanism: str | Mechanism, options: dict[str, Any]) -> Mechanism
         OptionError: If there is no such mechanism or option, or an option cannot take this value.
     """
     if isinstance(mechanism, type) and issubclass(mechanism, Mechanism):
-        raise OptionError(
-            f"{mechanism.__name__} is a class, not a mechanism.", f"make one: dawa.mechanisms.{mechanism.__name__}()."
-        )
+        raise OptionError(f"{mechanism.__name__} is a class, not a mechanism.", f"make one: {mechanism.__name__}(…).")
     kind = type(mechanism) if isinstance(mechanism, Mechanism) else _find(mechanism)
+    if not is_dataclass(kind):
+        raise OptionError(f"The mechanism {kind.name!r} has no options.", "make its class a frozen dataclass.")
     for option in options:
         if option not in kind.options():
             raise OptionError(
                 f"The mechanism {kind.name!r} has no option {option!r}.",
                 f"its options are {', '.join(kind.options())}.",
             )
-    return replace(mechanism, **options) if isinstance(mechanism, Mechanism) else kind(**options)  # type: ignore[type-var]
+    return replace(mechanism, **options) if isinstance(mechanism, Mechanism) else kind(**options)
 
 
 def _find(name: str) -> type[Mechanism]:

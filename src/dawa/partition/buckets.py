@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from dawa.arrays import BoolArray, FloatArray, IntArray, frozen
 from dawa.counts import Occupied
-from dawa.errors import OptionError
+from dawa.errors import BudgetError, OptionError
 from dawa.layout.boxes import Boxes, row_runs
 from dawa.layout.curve import Order
 from dawa.limits import MOST_CELLS_LISTED
@@ -67,6 +67,13 @@ class Buckets:
     spared: BoolArray | None = None
     stops: StopRule | None = None
     boxes: Boxes | None = None
+
+    def __post_init__(self) -> None:
+        if min(self.spent, self.spent_least) < 0:
+            raise BudgetError(
+                f"Choosing these buckets cannot have spent {min(self.spent, self.spent_least)}.",
+                "pass what was spent on choosing them: 0 if they are public.",
+            )
 
     def __len__(self) -> int:
         return len(self.bounds) - 1

@@ -107,9 +107,14 @@ class Estimate:
     def answer(self, lo: Workload) -> FloatArray: ...
 
     @overload
+    def answer(self, *, workload: Workload) -> FloatArray: ...
+
+    @overload
     def answer(self, lo: ArrayLike, hi: ArrayLike) -> float: ...
 
-    def answer(self, lo: ArrayLike | Workload, hi: ArrayLike | None = None) -> float | FloatArray:
+    def answer(
+        self, lo: ArrayLike | Workload | None = None, hi: ArrayLike | None = None, *, workload: Workload | None = None
+    ) -> float | FloatArray:
         """The estimated number of records from cell ``lo`` up to but not including ``hi``.
 
         >>> import dawa
@@ -118,20 +123,25 @@ class Estimate:
         4
 
         Args:
-            lo: The lower end, in cells; over several axes, one for each.
+            lo: The lower end, in cells; over several axes one for each.
             hi: The upper end.
+            workload: Deprecated: ``answers`` takes it.
         """
-        if isinstance(lo, Workload):
+        several = lo if isinstance(lo, Workload) else workload
+        if several is not None and hi is None:
             warnings.warn(
-                "est.answer(workload) is now est.answers(workload); est.answer(lo, hi) answers one range of cells.",
+                "est.answer(workload) is est.answers(workload) now; est.answer(lo, hi) answers one range of cells.",
                 DeprecationWarning,
                 stacklevel=2,
             )
-            return self.answers(lo)
-        if hi is None:
-            raise WorkloadError("Only one end of the range is given.", "pass both lo and hi, in cells.")
-        low, high = (np.atleast_2d(np.asarray(end)) for end in (lo, hi))
-        return float(self.answers(Workload.rectangles(low, high, self.shape))[0])
+            return self.answers(several)
+        if lo is None or hi is None or isinstance(lo, Workload) or workload is not None:
+            raise WorkloadError(
+                "One range has two ends.", "pass lo and hi, in cells; est.answers(workload) answers many queries."
+            )
+        ends: tuple[Any, Any] = ([lo], [hi])
+        one = Workload.ranges(*ends, self.shape) if len(self.shape) == 1 else Workload.rectangles(*ends, self.shape)
+        return float(self.answers(one)[0])
 
     def answers(self, workload: Workload) -> FloatArray:
         """One estimate per query of a workload."""
