@@ -32,9 +32,9 @@ HELP = """Make the paper's tables and figures again, and see which mechanism sui
   dawa bench report                   # a page of results, docs/results.md
 
 \b
-After any stop, the same command resumes. All data here is public; some mechanisms
-are NOT PRIVATE, and are marked so. To use a cluster, pass --backend dask
-(DASK_SCHEDULER_ADDRESS) or --backend ray (RAY_ADDRESS).
+After any stop, the same command resumes. All data here is public; some
+mechanisms are NOT PRIVATE, and are marked so. To use a cluster, pass
+--backend dask (DASK_SCHEDULER_ADDRESS) or --backend ray (RAY_ADDRESS).
 """
 
 
