@@ -8,11 +8,12 @@ import math
 import re
 from fractions import Fraction
 from numbers import Rational, Real
+from typing import SupportsIndex
 
 from dawa.errors import BudgetError
 from dawa.limits import MOST_POWER
 
-Epsilon = float | str | Fraction
+Epsilon = float | str | Fraction | SupportsIndex
 """A budget as people write it: 0.1, "0.1", "1/10" or an exact fraction."""
 
 SMALLEST = Fraction(1, 10**9)

@@ -210,7 +210,7 @@ def labelled(values: Iterable[object], shape: tuple[int, ...]) -> NDArray[np.obj
     return array
 
 
-AxisValue = float | str | Fraction | date | np.datetime64
+AxisValue = float | str | Fraction | date | np.datetime64 | np.number[Any]
 """A value of an axis: a number, a category, a date or a time."""
 
 AxisLike = Axis | Sequence[Axis]
