@@ -340,7 +340,7 @@ def _about(entry: "Entry") -> str:
 
 
 def _brief(value: object) -> str:
-    """A description's value in a few words: axes by their columns, all else as it is."""
+    """A value of an entry's description in a few words: axes by their columns, all else as it is."""
     if isinstance(value, list) and all(isinstance(part, dict) and "column" in part for part in value):
         return " and ".join(str(part["column"]) for part in value)
     return value if isinstance(value, str) else encoder.dumps(value)

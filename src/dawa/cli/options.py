@@ -59,7 +59,7 @@ Source = Annotated[
     typer.Argument(
         metavar="SOURCE",
         help="A file (.parquet, .csv, .tsv, .arrow), the address of a database (postgresql://…, with --table), or"
-        " the description of a release (spec.toml), which says all the rest.",
+        " a spec (spec.toml), which says all the rest.",
         show_default=False,
     ),
 ]

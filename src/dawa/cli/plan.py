@@ -12,9 +12,9 @@ from rich.text import Text
 
 import dawa
 from dawa.budget import shown
-from dawa.cli import meaning, options
+from dawa.cli import options, specs
+from dawa.cli.specs import Typed
 from dawa.cli.terminal import reported, screen, working, write_json
-from dawa.cli.typed import Typed
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.ledger import Account
@@ -42,7 +42,7 @@ Toml = Annotated[
     bool,
     typer.Option(
         "--toml",
-        help="Print the description as a file for dawa release, and nothing else.",
+        help="Print the spec as a file for dawa release, and nothing else.",
         rich_help_panel=options.RELEASE,
     ),
 ]
@@ -110,11 +110,11 @@ def plan(
             seed=seed,
             out=out,
         ).spec()
-        meant = meaning.of(spec)
+        meant = specs.meaning(spec)
         if toml:
             sys.stdout.write(dawa.spec.toml.written(spec, Path()))
             return
-        account = None if meant.ledger is None else meaning.account(meant.ledger, spec)
+        account = None if meant.ledger is None else specs.account(meant.ledger, spec)
         found = _planned(spec, meant)
         if json:
             left = None if account is None else {**account.to_json(), "after": str(account.left - spec.epsilon)}
@@ -123,7 +123,7 @@ def plan(
             _show(spec, found, account)
 
 
-def _planned(spec: Spec, meant: meaning.Meaning) -> Plan:
+def _planned(spec: Spec, meant: specs.Meaning) -> Plan:
     """What the release would be like."""
     with working("Planning"):
         return dawa.plan.planned(
@@ -132,7 +132,7 @@ def _planned(spec: Spec, meant: meaning.Meaning) -> Plan:
             unit=spec.unit,
             workload=meant.workload,
             mechanism=spec.mechanism,
-            **meaning.rows(spec),
+            **specs.rows(spec),
             **spec.options,
         )
 
@@ -146,7 +146,7 @@ def _show(spec: Spec, found: Plan, account: Account | None) -> None:
     lines = [
         f"A release of {columns} over {cells} cells would spend epsilon = {shown(found.epsilon)}: {parts}.",
         found.protected,
-        *meaning.reading(spec),
+        *specs.reading(spec),
         *found.axes,
     ]
     if account is not None:

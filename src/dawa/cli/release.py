@@ -13,10 +13,10 @@ from rich.text import Text
 
 import dawa
 from dawa.budget import shown
-from dawa.cli import meaning, options
+from dawa.cli import options, specs
 from dawa.cli.query import answers_as_json, answers_as_table
+from dawa.cli.specs import Typed
 from dawa.cli.terminal import reported, screen, working, write_json
-from dawa.cli.typed import Typed
 from dawa.errors import LedgerError, SpecError, UnbookedWarning
 
 if TYPE_CHECKING:  # --help answers without them
@@ -53,7 +53,7 @@ SaveSpec = Annotated[
     typer.Option(
         "--save-spec",
         metavar="FILE",
-        help="Write the description to this file too, to be reviewed and repeated.",
+        help="Write the spec to this file too, to be reviewed and repeated.",
         show_default=False,
         rich_help_panel=options.RELEASE,
     ),
@@ -98,7 +98,7 @@ def release(
     force: Force = False,
     json: options.Json = False,
 ) -> None:
-    """Make a release, and its description's file first if one is asked for."""
+    """Make a release; write its spec first, if that is asked for."""
     with reported(json):
         spec = Typed(
             source=source,
@@ -136,7 +136,7 @@ def release(
 
 @dataclass(frozen=True)
 class Made:
-    """What came of a description.
+    """The release that was made from a spec, and its folder.
 
     Attributes:
         release: The release.
@@ -155,11 +155,11 @@ def _made(spec: Spec, *, force: bool) -> Made:
     """Make the release and write its folder; everything public is checked before anything is spent."""
     if spec.out is None:
         raise SpecError("The release has no folder to go to.", "name a new one: --out out/.")
-    meant = meaning.of(spec)
+    meant = specs.meaning(spec)
     with dawa.publish.folder.prepared(spec.out, replace=force) as place, working("Checking"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnbookedWarning)  # said below, when the ledger is told where the folder is
         released = dawa.release(
-            meaning.table(spec),
+            specs.table(spec),
             meant.axes if len(meant.axes) > 1 else meant.axes[0],
             epsilon=spec.epsilon,
             unit=spec.unit,
@@ -168,7 +168,7 @@ def _made(spec: Spec, *, force: bool) -> Made:
             ledger=meant.ledger,
             dataset=spec.dataset,
             seed=spec.seed,
-            **meaning.rows(spec),
+            **specs.rows(spec),
             **spec.options,
         )
         written = dawa.publish.folder.fill(place, released, meant.asked, sys.stdout)
@@ -176,7 +176,7 @@ def _made(spec: Spec, *, force: bool) -> Made:
     if meant.ledger is not None:
         _file(meant.ledger, released, written)
         with suppress(LedgerError):  # the release is made and booked: that its ledger fails now is not an error
-            left = meaning.account(meant.ledger, spec)
+            left = specs.account(meant.ledger, spec)
     return Made(released, meant.asked, written, left)
 
 
