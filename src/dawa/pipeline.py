@@ -8,13 +8,17 @@ import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from dawa import budget, check, mechanisms, progress, sources
-from dawa.axis import Axis, AxisLike
+from dawa.arrays import frozen
+from dawa.axis import AutoAxis, Axis, AxisLike
+from dawa.bounds import search as bounds
 from dawa.budget import Epsilon
 from dawa.counts import Counts
 from dawa.errors import (
@@ -27,12 +31,14 @@ from dawa.errors import (
     WorkloadError,
 )
 from dawa.limits import MOST_AXES, MOST_CELLS
-from dawa.mechanisms import MechanismLike
-from dawa.noise.randomness import randomness_for
+from dawa.mechanisms import Mechanism, MechanismLike
+from dawa.mechanisms.catalogue import Identity
+from dawa.noise.randomness import Randomness, randomness_for
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement, protected
+from dawa.sources.counting import UnitLike
 from dawa.sources.tables import TableLike
 from dawa.version import __version__
 from dawa.workloads import all_ranges, random_rectangles
@@ -71,12 +77,17 @@ def estimate(
     """
     total = budget.exact(epsilon)
     chosen = mechanisms.configured(mechanism, options)
-    randomness = randomness_for(seed)
-    private = Counts.of(counts)
-    found = chosen.run(private, asked(workload, private.shape), total, randomness)
-    if found.epsilon != total:
-        raise InvariantError(f"The mechanism {chosen.name!r} was given {total} to spend and spent {found.epsilon}.")
-    return replace(found, mechanism=chosen.name)
+    return _estimate(Counts.of(counts), workload, total, chosen, randomness_for(seed))
+
+
+def _estimate(
+    counts: Counts, workload: Workload | None, epsilon: Fraction, mechanism: Mechanism, randomness: Randomness
+) -> Estimate:
+    """Run a mechanism, and see that it spent what it was given."""
+    found = mechanism.run(counts, asked(workload, counts.shape), epsilon, randomness)
+    if found.epsilon != epsilon:
+        raise InvariantError(f"The mechanism {mechanism.name!r} had {epsilon} to spend and spent {found.epsilon}.")
+    return replace(found, mechanism=mechanism.name)
 
 
 def release(
@@ -84,8 +95,8 @@ def release(
     axes: AxisLike,
     *,
     epsilon: Epsilon,
-    unit: str | None = None,
-    max_rows_per_unit: int = 1,
+    unit: UnitLike | None = None,
+    max_rows_per_unit: int | str | None = None,
     workload: Workload | None = None,
     mechanism: MechanismLike = "dawa",
     ledger: "LedgerLike | None" = None,
@@ -98,10 +109,14 @@ def release(
     Args:
         table: A path to a CSV, Parquet or Arrow file, a frame, a dict of arrays, ``"postgresql://…/database#table"``,
             a Spark data frame, or an Ibis table.
-        axes: The attribute with its public bounds and step, or up to four of them.
+        axes: The attribute with its public bounds and step, or up to four of them; ``Axis.auto`` finds bounds in the
+            data, for a share of epsilon.
         epsilon: The budget, all of which is spent.
-        unit: The column that says whose record it is. Each unit is then protected, with all of its records.
-        max_rows_per_unit: How many records of one unit are counted, chosen at random.
+        unit: The column that says whose record it is, or several that say it together. Each unit is then protected,
+            with all of its records.
+        max_rows_per_unit: How many records of one unit are counted, chosen at random; needed where there is a unit.
+            ``"auto"`` finds a number that keeps nine tenths of all records, ``"95%"`` one that keeps that part, for a
+            twentieth of epsilon.
         workload: What will be asked most; None stands for all ranges equally.
         mechanism: A name from ``dawa.mechanisms.names(with_error_bars=True)``, or one of them with its options.
         ledger: A file, or a database's address, that keeps the dataset's budget; it pays before data is read.
@@ -129,53 +144,82 @@ def release(
             f"The mechanism {chosen.name!r} does not know the noise of its answers, so it cannot make a release.",
             "use 'dawa', or dawa.estimate if you need no error bars.",
         )
-    queries = asked(workload, tuple(axis.size for axis in listed))
-    most = sources.check_unit(unit, max_rows_per_unit)
-    per_record = budget.exact(total / most, "epsilon / max_rows_per_unit")
-    check.within(sources.loss(per_record, most), total, "A unit")
+    owner = sources.unit_columns(unit)
+    keep = bounds.kept(owner, max_rows_per_unit)
+    if workload is not None and any(isinstance(axis, AutoAxis) for axis in listed):
+        raise OptionError(
+            "A workload needs axes with bounds, and these are to be found in the data.",
+            "name the bounds, or leave the workload out.",
+        )
+    most = bounds.MOST_ROWS if keep is not None else sources.check_rows(owner, max_rows_per_unit)
     book = _ledger(ledger, dataset)
     name = uuid4().hex
     with ExitStack() as paid:  # from the reservation on, a failure says what it cost
-        with sources.query(table, listed, unit, most) as query:
+        search = bounds.planned(table, listed, owner, keep)
+        searched = {what: share * total for what, share in search.shares.items()}
+        rest, found_axes = total - sum(searched.values()), search.widest
+        per_record = budget.exact(rest / most, "epsilon / max_rows_per_unit")
+        queries = asked(workload, tuple(axis.size for axis in found_axes))
+        with ExitStack() as reading:
+            query = reading.enter_context(sources.query(table, found_axes, owner, most))
             query.check()
-            handling = (*query.source.handling, *(axis.describe() for axis in listed))
+            handling = query.source.handling
             reservation = None
             if book is not None and dataset is not None:
                 # A mechanism that cannot run on this domain refuses an empty table too, and that costs nothing.
-                estimate(Counts.none(queries.shape), queries, epsilon=per_record, mechanism=chosen)
-                what = _what(listed, unit, most, {**chosen.changed(), **options}, query.source.declared)
+                _estimate(Counts.none(queries.shape), queries, per_record, chosen, randomness_for(None))
+                what = _what(listed, owner, max_rows_per_unit, {**chosen.changed(), **options}, query.source.declared)
                 reservation = book.reserve(dataset, total, what=what, mechanism=chosen.name)
                 paid.enter_context(reservation.accounted())
+            if search:
+                reading.close()
+                progress.reached("Looking for bounds")
+                found_axes = search.bounds(table, total, randomness)
+                most = most if keep is None else search.cap(table, found_axes, total, randomness)
+                handling = (*handling, *search.describe())
+                query = reading.enter_context(sources.query(table, found_axes, owner, most))
+                per_record = budget.exact(rest / most, "epsilon / max_rows_per_unit")
+                queries = asked(workload, tuple(axis.size for axis in found_axes))
+            check.within(bounds.loss(searched, per_record, most), total, "A unit")
             progress.reached("Reading")
-            counts = query.counts()
-        found = estimate(counts, queries, epsilon=per_record, mechanism=chosen, seed=seed)
+            tally = query.counts()
+        found = _estimate(tally.inside, queries, per_record, chosen, randomness)
+        # A record is inside or apart, never both, so both parts have all of its budget (sources/reading.md).
+        apart = None if tally.apart is None else _counted_apart(tally.apart, per_record, randomness)
         statement = PrivacyStatement(
             total,
-            {step: part * most for step, part in found.split.items()},
+            {**searched, **{step: part * most for step, part in found.split.items()}},
             found.mechanism,
             found.options,
             found.randomness,
             randomness.secure,
             __version__,
-            **protected(unit, most),
-            handling=handling,
+            **protected(owner, most),
+            handling=(*handling, *(axis.describe() for axis in found_axes)),
             id=name,
+            searched=searched,
         )
         if reservation is not None:
             _finalised(reservation, name)
-    return Release(listed, found, statement)
+    return Release(found_axes, found, statement, apart)
 
 
-def listed_axes(axes: AxisLike) -> tuple[Axis, ...]:
+def _counted_apart(counts: Counts, epsilon: Fraction, randomness: Randomness) -> Estimate:
+    """The records that are in no cell: noise on each number alone, and nothing below 0."""
+    found = _estimate(counts, None, epsilon, Identity(), randomness)
+    return replace(found, totals=frozen(np.maximum(found.unbiased, 0) + 0.0))
+
+
+def listed_axes(axes: AxisLike) -> tuple[Axis | AutoAxis, ...]:
     """One to four axes, with no more cells together than can be numbered."""
-    listed = tuple(axes) if isinstance(axes, (tuple, list)) else (axes,)
-    if not listed or not all(isinstance(axis, Axis) for axis in listed):
+    listed: tuple[Any, ...] = tuple(axes) if isinstance(axes, (tuple, list)) else (axes,)
+    if not listed or not all(isinstance(axis, (Axis, AutoAxis)) for axis in listed):
         raise AxisError("A release needs an axis with public bounds.", 'pass dawa.Axis("age", 0, 120), for example.')
     if len(listed) > MOST_AXES:
         raise AxisError(f"There are {len(listed)} axes.", f"pass at most {MOST_AXES}.")
     if len({axis.column for axis in listed}) < len(listed):
         raise AxisError("Two axes have the same column.", "name each column once.")
-    if math.prod(axis.size for axis in listed) > MOST_CELLS:
+    if math.prod(axis.size for axis in listed if isinstance(axis, Axis)) > MOST_CELLS:
         raise AxisError(
             "The axes have more than 2^62 cells altogether.",
             "choose coarser steps, or fewer axes: buckets narrower than the noise allows are merged anyway.",
@@ -218,9 +262,9 @@ def _finalised(reservation: "Reservation", name: str) -> None:
 
 
 def _what(
-    axes: tuple[Axis, ...],
-    unit: str | None,
-    max_rows_per_unit: int,
+    axes: tuple[Axis | AutoAxis, ...],
+    unit: tuple[str, ...],
+    max_rows_per_unit: int | str | None,
     options: Mapping[str, Any],
     declared: Mapping[str, Any],
 ) -> dict[str, Any]:
@@ -230,8 +274,8 @@ def _what(
     }
     return {
         "axes": [axis.to_json() for axis in axes],
-        "unit": unit,
-        "max_rows_per_unit": max_rows_per_unit,
+        "unit": unit[0] if len(unit) == 1 else list(unit) or None,
+        "max_rows_per_unit": 1 if max_rows_per_unit is None else max_rows_per_unit,
         "options": plain,
         **declared,
     }

@@ -11,7 +11,8 @@ from math import prod
 from typing import Any
 
 from dawa import budget, mechanisms, pipeline, sources
-from dawa.axis import AxisLike
+from dawa.axis import Axis, AxisLike
+from dawa.bounds import search as bounds
 from dawa.budget import Epsilon
 from dawa.counts import Counts
 from dawa.errors import OptionError
@@ -20,6 +21,7 @@ from dawa.mechanisms import MechanismLike
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 from dawa.results.margins import margin_factor
+from dawa.results.statement import listed
 from dawa.workloads import uniform
 
 CONFIDENCE = 0.95
@@ -56,7 +58,7 @@ class Plan:
         epsilon: What the release spends, exactly.
         mechanism: The mechanism's name.
         split: How much of epsilon each step spends.
-        unit: The column that says who is protected; None protects rows.
+        unit: The columns that say together who is protected; none protect rows.
         max_rows_per_unit: How many rows of each unit are kept.
         queries: How many ranges the release is made for; None stands for all of them.
         looks: Whether the mechanism looks at the data to choose its buckets; its noise then depends on the data.
@@ -68,8 +70,8 @@ class Plan:
     epsilon: Fraction
     mechanism: str
     split: dict[str, Fraction]
-    unit: str | None
-    max_rows_per_unit: int
+    unit: tuple[str, ...]
+    max_rows_per_unit: int | str
     queries: int | None
     looks: bool
     expected: tuple[Expected, ...]
@@ -77,10 +79,14 @@ class Plan:
     @property
     def protected(self) -> str:
         """Whom the release protects, in a sentence."""
-        if self.unit is None:
+        if not self.unit:
             return "Each row is protected; a person with several rows is protected that many times less."
-        rows = "one" if self.max_rows_per_unit == 1 else self.max_rows_per_unit
-        return f"Whoever {self.unit!r} names is protected with all their rows, of which at most {rows} will be counted."
+        names, most = listed(self.unit), self.max_rows_per_unit
+        who = f"Whoever {names} names" if len(self.unit) == 1 else f"Each combination of {names}"
+        rows = "one" if most == 1 else most
+        if isinstance(most, str):
+            return f"{who} is protected with all their rows; how many of them will be counted is found in the data."
+        return f"{who} is protected with all their rows, of which at most {rows} will be counted."
 
     @property
     def accuracy(self) -> str:
@@ -111,7 +117,7 @@ class Plan:
             "epsilon": str(self.epsilon),
             "mechanism": self.mechanism,
             "split": {step: str(part) for step, part in self.split.items()},
-            "unit": self.unit,
+            "unit": list(self.unit),
             "max_rows_per_unit": self.max_rows_per_unit,
             "queries": self.queries,
             "depends_on_data": self.looks,
@@ -126,8 +132,8 @@ def planned(
     axes: AxisLike,
     *,
     epsilon: Epsilon,
-    unit: str | None = None,
-    max_rows_per_unit: int = 1,
+    unit: sources.UnitLike | None = None,
+    max_rows_per_unit: int | str | None = None,
     workload: Workload | None = None,
     mechanism: MechanismLike = "dawa",
     **options: Any,  # noqa: ANN401  each mechanism checks its own
@@ -145,10 +151,20 @@ def planned(
     total = budget.exact(epsilon)
     chosen = mechanisms.configured(mechanism, options)
     name, options = chosen.name, {**chosen.changed(), **options}
-    sources.check_unit(unit, max_rows_per_unit)
-    share = budget.exact(total / max_rows_per_unit, "epsilon / max_rows_per_unit")
-    listed = pipeline.listed_axes(axes)
-    shape = tuple(axis.size for axis in listed)
+    owner = sources.unit_columns(unit)
+    keep = bounds.kept(owner, max_rows_per_unit)
+    along = pipeline.listed_axes(axes)
+    told = tuple(axis.describe() for axis in along)
+    known = tuple(axis for axis in along if isinstance(axis, Axis))
+    if keep is not None or len(known) < len(along):
+        searched = {what: part * total for what, part in bounds.shares(along, owner, keep).items()}
+        split = {**searched, "the release itself": total - sum(searched.values())}
+        most = sources.check_rows(owner, max_rows_per_unit) if keep is None else max_rows_per_unit or 1
+        cells = tuple(axis.size for axis in known) if len(known) == len(along) else ()
+        return Plan(told, cells, total, name, split, owner, most, None, looks=True, expected=())
+    most = sources.check_rows(owner, max_rows_per_unit)
+    share = budget.exact(total / most, "epsilon / max_rows_per_unit")
+    shape = tuple(axis.size for axis in known)
     asked = pipeline.asked(workload, shape)
     split = _split(shape, share, name, options)
     looks = split.get("partition", Fraction(0)) > 0
@@ -157,9 +173,8 @@ def planned(
     else:
         expected = _known(shape, asked, share, name, options)
     queries = None if workload is None else len(workload)
-    whole = {step: part * max_rows_per_unit for step, part in split.items()}
-    told = tuple(axis.describe() for axis in listed)
-    return Plan(told, shape, total, name, whole, unit, max_rows_per_unit, queries, looks, tuple(expected))
+    whole = {step: part * most for step, part in split.items()}
+    return Plan(told, shape, total, name, whole, owner, most, queries, looks, tuple(expected))
 
 
 def _split(shape: tuple[int, ...], epsilon: Fraction, mechanism: str, options: dict[str, Any]) -> dict[str, Fraction]:

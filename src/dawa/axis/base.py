@@ -4,10 +4,10 @@ Bounds are never read from the data: the smallest and the largest value belong t
 anyone looks at the data, such as "ages from 0 to 120".
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date, timedelta
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,17 +16,22 @@ from dawa.errors import AxisError, OptionError
 from dawa.limits import MOST_CELLS_ON_AXIS
 
 if TYPE_CHECKING:
+    from dawa.axis.auto import AutoAxis
     from dawa.axis.dates import DateAxis
     from dawa.axis.numbers import EdgeAxis
     from dawa.axis.ordered import OrderedAxis
     from dawa.axis.readings import Number, Time
+    from dawa.budget import Epsilon
 
 
-Outside = Literal["clip", "drop"]
+Outside = Literal["clip", "drop", "own"]
+Missing = Literal["drop", "own"]
+State = Literal["inside", "below", "above", "unlisted", "missing"]
+"""Where a value lies: in a cell of the axis, or in one of the ways of not having one."""
 NO_BOUNDS = "bounds are never read from the data, because the smallest and the largest value belong to two people"
 
 KINDS: dict[str, Any] = {}
-"""Every kind of axis by its name in release files; the package imports every kind."""
+"""Every kind of axis by its name; the package imports every kind. All but "auto" occur in release files."""
 
 
 class Axis:
@@ -45,12 +50,14 @@ class Axis:
         start: The lowest value that can occur.
         stop: One step above the highest value; the last category on an ordered axis.
         outside: What happens to values outside the bounds: ``"clip"`` counts them in the first or last cell,
-            ``"drop"`` leaves them out. Missing values are always left out.
+            ``"drop"`` leaves them out, ``"own"`` counts them apart, in cells of their own, at no further cost.
+        missing: What happens to records without a value: ``"own"`` counts them apart, ``"drop"`` leaves them out.
     """
 
     kind: ClassVar[str]
     column: str
     outside: Outside
+    missing: Missing
     start: Any
     stop: Any
 
@@ -66,17 +73,28 @@ class Axis:
     if TYPE_CHECKING:
 
         def __init__(
-            self, column: str, start: "Number", stop: "Number", step: "Number" = 1, outside: Outside = "clip"
+            self,
+            column: str,
+            start: "Number",
+            stop: "Number",
+            step: "Number" = 1,
+            outside: Outside = "clip",
+            missing: Missing = "own",
         ) -> None: ...
 
     @staticmethod
-    def edges(column: str, edges: "Iterable[Number] | None" = None, outside: Outside = "clip") -> "EdgeAxis":
+    def edges(
+        column: str,
+        edges: "Iterable[Number] | None" = None,
+        outside: Outside = "clip",
+        missing: Missing = "own",
+    ) -> "EdgeAxis":
         """Numbers between explicit edges: cell ``i`` goes from ``edges[i]`` up to but not including the next.
 
         >>> Axis.edges("income", [0, 10_000, 50_000, 1_000_000]).size
         3
         """
-        made: EdgeAxis = KINDS["edges"](column, edges, outside)
+        made: EdgeAxis = KINDS["edges"](column, edges, outside, missing)
         return made
 
     @staticmethod
@@ -87,6 +105,7 @@ class Axis:
         step: str | timedelta = "1 day",
         zone: str | None = None,
         outside: Outside = "clip",
+        missing: Missing = "own",
     ) -> "DateAxis":
         """Dates or times from ``start`` up to but not including ``stop``.
 
@@ -97,24 +116,53 @@ class Axis:
             step: The finest difference that matters: ``"15 minutes"``, ``"1h"``, ``"1 day"``, ``"1 month"``.
             zone: None takes times as they are written. A name such as ``"Europe/Berlin"`` reads the bounds in it,
                 places the column's times on the line of real elapsed time, and lets days begin at the zone's midnights.
-            outside: ``"clip"`` or ``"drop"``.
+            outside: ``"clip"``, ``"drop"`` or ``"own"``.
+            missing: ``"own"`` or ``"drop"``.
 
         >>> Axis.dates("when", "2013-01-01", "2014-01-01", step="1h").size
         8760
         """
-        made: DateAxis = KINDS["dates"](column, start, stop, step, zone, outside)
+        made: DateAxis = KINDS["dates"](column, start, stop, step, zone, outside, missing)
         return made
 
     @staticmethod
     def ordered(
-        column: str, values: "Iterable[str | int | bool] | None" = None, outside: Outside = "drop"
+        column: str,
+        values: "Iterable[str | int | bool] | None" = None,
+        outside: Outside = "own",
+        missing: Missing = "own",
     ) -> "OrderedAxis":
-        """Categories from the lowest to the highest; values that are not listed are left out.
+        """Categories from the lowest to the highest; values that are not listed are counted apart, or left out.
 
         >>> Axis.ordered("grade", ["A", "B", "C"]).span("A", "B")
         (Fraction(0, 1), Fraction(2, 1))
         """
-        made: OrderedAxis = KINDS["ordered"](column, values, outside)
+        made: OrderedAxis = KINDS["ordered"](column, values, outside, missing)
+        return made
+
+    @staticmethod
+    def auto(
+        column: str,
+        step: "Number | timedelta" = 1,
+        zone: str | None = None,
+        share: "Epsilon" = Fraction(1, 20),
+        outside: Outside = "clip",
+        missing: Missing = "own",
+    ) -> "AutoAxis":
+        """Numbers or dates whose bounds nobody knows: they are found in the data, privately, for a share of epsilon.
+
+        Args:
+            column: Where a table holds the attribute.
+            step: The finest difference that matters: a number, or a length of time such as ``"1 day"`` for dates.
+            zone: The time zone, for dates.
+            share: The part of epsilon that may be spent on finding the bounds.
+            outside: What happens to values outside the bounds that are found.
+            missing: ``"own"`` or ``"drop"``.
+
+        >>> Axis.auto("income", step=100).share
+        Fraction(1, 20)
+        """
+        made: AutoAxis = KINDS["auto"](column, step, zone, share, outside, missing)
         return made
 
     @property
@@ -162,13 +210,29 @@ class Axis:
             raise OptionError(f"The range from {lo} to {hi} is empty.", "pass the lower end first.")
         return start, stop
 
+    @property
+    def beyond(self) -> tuple[State, ...]:
+        """The ways in which a value can lie outside the axis."""
+        return ("below", "above")
+
+    @property
+    def apart(self) -> tuple[State, ...]:
+        """The ways of having no cell here that are counted apart, in cells of their own."""
+        outside = self.beyond if self.outside == "own" else ()
+        return (*outside, "missing") if self.missing == "own" else outside
+
     def describe(self) -> str:
-        """What the axis counts and what it leaves out, in a sentence."""
-        outside = {"clip": "counted in the first or the last cell", "drop": "left out"}[self.outside]
+        """What the axis counts, what it counts apart and what it leaves out, in a sentence."""
+        outside = {"clip": "counted in the first or the last cell", "drop": "left out", "own": "counted apart"}
+        missing = {"drop": "left out", "own": "counted apart"}[self.missing]
         return (
-            f"The column {self.column!r} is read as {self._reading()}."
-            f" Values outside are {outside}; missing values are left out."
+            f"The column {self.column!r} is read as {self._reading()}. Values {self._outside()} are"
+            f" {outside[self.outside]}; missing values, and values that cannot be read so, are {missing}."
         )
+
+    def _outside(self) -> str:
+        """Which values are outside, for ``describe``."""
+        return "outside"
 
     def _reading(self) -> str:
         """What the values are and how they are cut, for ``describe``."""
@@ -194,8 +258,10 @@ class Axis:
         """Refuse what is wrong on every kind of axis; each kind calls this once it knows its cells."""
         if not isinstance(self.column, str):
             raise AxisError(f"column={self.column!r} is not a name.", "pass the column's name, in quotes.")
-        if self.outside not in ("clip", "drop"):
-            raise AxisError(f"outside={self.outside!r} is unknown.", "choose 'clip' or 'drop'.")
+        for name, known in (("outside", get_args(Outside)), ("missing", get_args(Missing))):
+            if getattr(self, name) not in known:
+                listed = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"
+                raise AxisError(f"{name}={getattr(self, name)!r} is unknown.", f"choose {listed}.")
         if cells is not None and cells > MOST_CELLS_ON_AXIS:
             raise AxisError(
                 f"The axis {self.column!r} has {cells} cells, more than 2^48.",
@@ -212,6 +278,3 @@ def labelled(values: Iterable[object], shape: tuple[int, ...]) -> NDArray[np.obj
 
 AxisValue = float | str | Fraction | date | np.datetime64 | np.number[Any]
 """A value of an axis: a number, a category, a date or a time."""
-
-AxisLike = Axis | Sequence[Axis]
-"""The axis of a release, or its axes."""

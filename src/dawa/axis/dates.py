@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dawa.axis import readings
-from dawa.axis.base import NO_BOUNDS, Axis, Outside, labelled
+from dawa.axis.base import NO_BOUNDS, Axis, Missing, Outside, labelled
 from dawa.axis.readings import MONTHS, UNITS
 from dawa.errors import AxisError
 
@@ -49,6 +49,7 @@ class DateAxis(Axis):
         step: The finest difference that matters, such as ``"1 hour"``.
         zone: The name of the time zone, or None.
         outside: What happens to values outside the bounds.
+        missing: What happens to missing values.
     """
 
     kind: ClassVar[str] = "dates"
@@ -59,6 +60,7 @@ class DateAxis(Axis):
     step: str = "1 day"
     zone: str | None = None
     outside: Outside = "clip"
+    missing: Missing = "own"
 
     if TYPE_CHECKING:
 
@@ -70,6 +72,7 @@ class DateAxis(Axis):
             step: str | timedelta = "1 day",
             zone: str | None = None,
             outside: Outside = "clip",
+            missing: Missing = "own",
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -252,12 +255,14 @@ class DateAxis(Axis):
             "step": self.step,
             "zone": self.zone,
             "outside": self.outside,
+            "missing": self.missing,
         }
 
     @classmethod
     def read(cls, data: dict[str, Any]) -> "DateAxis":
         """The axis that ``to_json`` wrote."""
-        return cls(data["column"], data["start"], data["stop"], data["step"], data["zone"], data["outside"])
+        bounds = data["start"], data["stop"], data["step"], data["zone"]
+        return cls(data["column"], *bounds, data["outside"], data.get("missing", "drop"))
 
 
 def _zone(name: str | None) -> ZoneInfo | None:

@@ -2,6 +2,7 @@
 
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dawa.arrays import FloatArray
-from dawa.axis.base import NO_BOUNDS, Axis, Outside
+from dawa.axis.base import NO_BOUNDS, Axis, Missing, Outside
 from dawa.axis.readings import Number, exact
 from dawa.budget import fraction, shown
 from dawa.errors import AxisError
@@ -28,6 +29,7 @@ class NumberAxis(Axis):
         stop: One step above the highest.
         step: The finest difference that matters.
         outside: What happens to values outside the bounds.
+        missing: What happens to missing values.
     """
 
     kind: ClassVar[str] = "numbers"
@@ -37,11 +39,18 @@ class NumberAxis(Axis):
     stop: Fraction = None  # type: ignore[assignment]
     step: Fraction = Fraction(1)
     outside: Outside = "clip"
+    missing: Missing = "own"
 
     if TYPE_CHECKING:  # any number will do, and is kept as the fraction that was written
 
         def __init__(
-            self, column: str, start: Number, stop: Number, step: Number = 1, outside: Outside = "clip"
+            self,
+            column: str,
+            start: Number,
+            stop: Number,
+            step: Number = 1,
+            outside: Outside = "clip",
+            missing: Missing = "own",
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -123,6 +132,7 @@ class NumberAxis(Axis):
             "stop": str(self.stop),
             "step": str(self.step),
             "outside": self.outside,
+            "missing": self.missing,
         }
 
     @classmethod
@@ -134,6 +144,7 @@ class NumberAxis(Axis):
             fraction(data["stop"]),
             fraction(data["step"]),
             data["outside"],
+            data.get("missing", "drop"),
         )
 
 
@@ -145,6 +156,7 @@ class EdgeAxis(Axis):
         column: Where a table holds the attribute.
         cuts: The edges, increasing; the first and the last are the bounds.
         outside: What happens to values outside the bounds.
+        missing: What happens to missing values.
     """
 
     kind: ClassVar[str] = "edges"
@@ -152,11 +164,16 @@ class EdgeAxis(Axis):
     column: str
     cuts: tuple[Fraction, ...]
     outside: Outside = "clip"
+    missing: Missing = "own"
 
     if TYPE_CHECKING:
 
         def __init__(
-            self, column: str, cuts: "list[Number] | tuple[Number, ...]", outside: Outside = "clip"
+            self,
+            column: str,
+            cuts: Sequence[Number],
+            outside: Outside = "clip",
+            missing: Missing = "own",
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -227,9 +244,11 @@ class EdgeAxis(Axis):
             "column": self.column,
             "edges": [str(cut) for cut in self.cuts],
             "outside": self.outside,
+            "missing": self.missing,
         }
 
     @classmethod
     def read(cls, data: dict[str, Any]) -> "EdgeAxis":
         """The axis that ``to_json`` wrote."""
-        return cls(data["column"], [fraction(cut) for cut in data["edges"]], data["outside"])
+        cuts = [fraction(cut) for cut in data["edges"]]
+        return cls(data["column"], cuts, data["outside"], data.get("missing", "drop"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dawa.axis.base import Axis, Outside, labelled
+from dawa.axis.base import Axis, Missing, Outside, State, labelled
 from dawa.errors import AxisError, OptionError
 from dawa.limits import MOST_LABELS
 
@@ -22,18 +22,22 @@ class OrderedAxis(Axis):
     Attributes:
         column: Where a table holds the attribute.
         labels: The categories in order: all text, all integers, or False and True.
-        outside: What happens to values that are not listed: they are left out.
+        outside: What happens to values that are not listed: they are counted apart, or left out.
+        missing: What happens to missing values.
     """
 
     kind: ClassVar[str] = "ordered"
 
     column: str
     labels: tuple[Label, ...]
-    outside: Outside = "drop"
+    outside: Outside = "own"
+    missing: Missing = "own"
 
     if TYPE_CHECKING:
 
-        def __init__(self, column: str, labels: Iterable[Label], outside: Outside = "drop") -> None: ...
+        def __init__(
+            self, column: str, labels: Iterable[Label], outside: Outside = "own", missing: Missing = "own"
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         if self.labels is None:
@@ -50,7 +54,7 @@ class OrderedAxis(Axis):
         if self.outside == "clip":
             raise AxisError(
                 f"The ordered axis {self.column!r} has no ends to clip to.",
-                "remove outside='clip': values that are not listed are left out.",
+                "choose outside='own', which counts values that are not listed apart, or 'drop'.",
             )
         if not 1 <= len(labels) <= MOST_LABELS:
             raise AxisError(
@@ -112,12 +116,13 @@ class OrderedAxis(Axis):
             raise OptionError(f"The range from {lo} to {hi} is empty.", "pass the lower category first.")
         return start, stop
 
-    def describe(self) -> str:
-        """What the axis counts and what it leaves out, in a sentence."""
-        return (
-            f"The column {self.column!r} is read as {self._reading()}."
-            " Values that are not listed, and missing values, are left out."
-        )
+    @property
+    def beyond(self) -> tuple[State, ...]:
+        """A value can only be unlisted."""
+        return ("unlisted",)
+
+    def _outside(self) -> str:
+        return "that are not listed"
 
     def _reading(self) -> str:
         few = ", ".join(map(str, self.labels)) if self.size <= 12 else f"{self.start}, …, {self.stop}"
@@ -125,9 +130,10 @@ class OrderedAxis(Axis):
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {"kind": self.kind, "column": self.column, "values": list(self.labels), "outside": self.outside}
+        rules = {"outside": self.outside, "missing": self.missing}
+        return {"kind": self.kind, "column": self.column, "values": list(self.labels), **rules}
 
     @classmethod
     def read(cls, data: dict[str, Any]) -> "OrderedAxis":
         """The axis that ``to_json`` wrote."""
-        return cls(data["column"], data["values"], data["outside"])
+        return cls(data["column"], data["values"], data["outside"], data.get("missing", "drop"))

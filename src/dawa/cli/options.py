@@ -80,8 +80,8 @@ Range = Annotated[
     typer.Option(
         "--range",
         metavar="FROM:TO",
-        help="Public bounds, never read from the data: 0:120, or 2013-01-01..2014-01-01 (two dots where an end has"
-        " colons). TO itself is outside.",
+        help="Public bounds: 0:120, or 2013-01-01..2014-01-01 (two dots where an end has colons). TO itself is outside."
+        " Where nobody knows them, auto finds bounds in the data, privately, for a share of epsilon.",
         rich_help_panel=AXES,
     ),
 ]
@@ -112,8 +112,27 @@ Outside = Annotated[
     list[str] | None,
     typer.Option(
         "--outside",
-        metavar="clip|drop",
-        help="Values outside the bounds: count them in the edge cells (the default), or leave them out.",
+        metavar="clip|drop|own",
+        help="Values outside the bounds: count them in the edge cells (the default), leave them out, or count them"
+        " apart, in cells of their own (the default for categories that --values does not list).",
+        rich_help_panel=AXES,
+    ),
+]
+IfMissing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--if-missing",
+        metavar="own|drop",
+        help="Missing values: count them apart, in a cell of their own (the default), or leave them out.",
+        rich_help_panel=AXES,
+    ),
+]
+Share = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--share",
+        metavar="PART",
+        help="The part of epsilon that --range auto may spend (default: 0.05).",
         rich_help_panel=AXES,
     ),
 ]
@@ -134,16 +153,18 @@ Unit = Annotated[
     typer.Option(
         "--unit",
         metavar="COLUMN",
-        help="Protect whoever this column names, with all their rows; without it, single rows.",
+        help="Protect whoever this column names, with all their rows; without it, single rows. person,day protects what"
+        " one person did on one day.",
         rich_help_panel=PRIVACY,
     ),
 ]
 MaxRowsPerUnit = Annotated[
-    int | None,
+    str | None,
     typer.Option(
         "--max-rows-per-unit",
         metavar="N",
-        help="Keep at most so many rows of each, at random.",
+        help="Keep at most so many rows of each, at random; needed with --unit. 95% finds a number that keeps that part"
+        " of all rows, for 5% of epsilon; auto means 90%.",
         rich_help_panel=PRIVACY,
     ),
 ]

@@ -59,6 +59,8 @@ def plan(
     edges: options.Edges = None,
     zone: options.Zone = None,
     outside: options.Outside = None,
+    if_missing: options.IfMissing = None,
+    share: options.Share = None,
     epsilon: options.Epsilon = None,
     unit: options.Unit = None,
     max_rows_per_unit: options.MaxRowsPerUnit = None,
@@ -88,7 +90,16 @@ def plan(
         spec = Typed(
             source=source,
             of_axes=options.in_order(
-                ctx, column=column, range=range, step=step, values=values, edges=edges, zone=zone, outside=outside
+                ctx,
+                column=column,
+                range=range,
+                step=step,
+                values=values,
+                edges=edges,
+                zone=zone,
+                outside=outside,
+                if_missing=if_missing,
+                share=share,
             ),
             epsilon=epsilon,
             unit=unit,
@@ -129,10 +140,10 @@ def _planned(spec: Spec, meant: specs.Meaning) -> Plan:
         return dawa.plan.planned(
             meant.axes,
             epsilon=spec.epsilon,
-            unit=spec.unit,
+            unit=spec.unit or None,
+            max_rows_per_unit=spec.max_rows_per_unit,
             workload=meant.workload,
             mechanism=spec.mechanism,
-            **specs.rows(spec),
             **spec.options,
         )
 
@@ -141,10 +152,10 @@ def _show(spec: Spec, found: Plan, account: Account | None) -> None:
     """For people."""
     console = screen()
     columns = ", ".join(axis.column for axis in spec.axes)
-    cells = " × ".join(f"{cells:,}" for cells in found.shape)
+    cells = f" over {' × '.join(f'{cells:,}' for cells in found.shape)} cells" if found.shape else ""
     parts = " and ".join(f"{shown(part)} on {step}" for step, part in found.split.items() if part)
     lines = [
-        f"A release of {columns} over {cells} cells would spend epsilon = {shown(found.epsilon)}: {parts}.",
+        f"A release of {columns}{cells} would spend epsilon = {shown(found.epsilon)}: {parts}.",
         found.protected,
         *specs.reading(spec),
         *found.axes,

@@ -75,6 +75,8 @@ def release(
     edges: options.Edges = None,
     zone: options.Zone = None,
     outside: options.Outside = None,
+    if_missing: options.IfMissing = None,
+    share: options.Share = None,
     epsilon: options.Epsilon = None,
     unit: options.Unit = None,
     max_rows_per_unit: options.MaxRowsPerUnit = None,
@@ -103,7 +105,16 @@ def release(
         spec = Typed(
             source=source,
             of_axes=options.in_order(
-                ctx, column=column, range=range, step=step, values=values, edges=edges, zone=zone, outside=outside
+                ctx,
+                column=column,
+                range=range,
+                step=step,
+                values=values,
+                edges=edges,
+                zone=zone,
+                outside=outside,
+                if_missing=if_missing,
+                share=share,
             ),
             epsilon=epsilon,
             unit=unit,
@@ -162,13 +173,13 @@ def _made(spec: Spec, *, force: bool) -> Made:
             specs.table(spec),
             meant.axes if len(meant.axes) > 1 else meant.axes[0],
             epsilon=spec.epsilon,
-            unit=spec.unit,
+            unit=spec.unit or None,
+            max_rows_per_unit=spec.max_rows_per_unit,
             workload=meant.workload,
             mechanism=spec.mechanism,
             ledger=meant.ledger,
             dataset=spec.dataset,
             seed=spec.seed,
-            **specs.rows(spec),
             **spec.options,
         )
         written = dawa.publish.folder.fill(place, released, meant.asked, sys.stdout)

@@ -20,7 +20,7 @@ from dawa.sources import dialect
 from dawa.sources.tables import is_address
 
 if TYPE_CHECKING:
-    from dawa.axis import Axis
+    from dawa.axis import AutoAxis
     from dawa.ledger import Account
     from dawa.queries.workload import Workload
     from dawa.sources import Table, TextFile
@@ -45,7 +45,7 @@ class Typed:
     of_axes: Pairs
     epsilon: str | None
     unit: str | None
-    max_rows_per_unit: int | None
+    max_rows_per_unit: str | None
     ledger: str | None
     dataset: str | None
     delimiter: str | None
@@ -80,6 +80,10 @@ class Typed:
                 "The release has no column.", "name the attribute and its bounds: --column age --range 0:120."
             )
         text = dialect.of(self.source, **written) if written else None
+        if "unit" in given:
+            given["unit"] = tuple(_separated(given["unit"]))
+        if given.get("max_rows_per_unit", "").isdecimal():
+            given["max_rows_per_unit"] = int(given["max_rows_per_unit"])
         return dawa.spec.model.Spec(axes=found, options=options, dialect=text, **{"epsilon": None, **given})
 
     def _in_a_file(self, given: dict[str, Any]) -> Spec:
@@ -87,7 +91,7 @@ class Typed:
         for name in (*given, *(name for name, _ in self.of_axes)):
             if name not in BESIDE_A_FILE:
                 raise SpecError(
-                    f"--{name.replace('_', '-')} does not go with {self.source}, which says all there is to say.",
+                    f"{_flag(name)} does not go with {self.source}, which says all there is to say.",
                     "change the file, or leave the option out.",
                 )
         read = dawa.spec.toml.read(self.source)
@@ -111,18 +115,29 @@ def axes(given: Iterable[tuple[str, str]]) -> tuple[AxisSpec, ...]:
             continue
         axis = found[-1] if found else early
         if name in axis:
-            raise SpecError(f"--{name} is given twice for one column.", "name each column before its options.")
+            raise SpecError(f"{_flag(name)} is given twice for one column.", "name each column before its options.")
         axis[name] = value
     if early and len(found) != 1:
-        raise SpecError(f"--{next(iter(early))} stands before any --column.", "name each column before its options.")
+        flag = _flag(next(iter(early)))
+        raise SpecError(f"{flag} stands before any --column.", "name each column before its options.")
     if early and (twice := set(early) & set(found[0])):
-        raise SpecError(f"--{twice.pop()} is given twice for one column.", "give it once.")
+        raise SpecError(f"{_flag(twice.pop())} is given twice for one column.", "give it once.")
     return tuple(_axis({**early, **axis}) for axis in found)
 
 
+def _flag(name: str) -> str:
+    """An option as it is typed."""
+    return f"--{name.replace('_', '-')}"
+
+
 def _axis(given: dict[str, str]) -> AxisSpec:
-    entries: dict[str, Any] = {name: given[name] for name in ("column", "step", "zone", "outside") if name in given}
-    if "range" in given:
+    names = ("column", "step", "zone", "outside", "share")
+    entries: dict[str, Any] = {name: given[name] for name in names if name in given}
+    if "if_missing" in given:
+        entries["missing"] = given["if_missing"]
+    if given.get("range") == "auto":
+        entries["range"] = "auto"
+    elif "range" in given:
         entries["start"], entries["stop"] = dawa.spec.ranges.split(given["range"])
     if "values" in given:
         entries["values"] = _categories(_separated(given["values"]))
@@ -188,7 +203,7 @@ class Meaning:
         ledger: The ledger that pays, if one does.
     """
 
-    axes: tuple[Axis, ...]
+    axes: tuple[dawa.Axis | AutoAxis, ...]
     asked: tuple[Asked, ...]
     workload: Workload | None
     ledger: str | None
@@ -197,8 +212,16 @@ class Meaning:
 def meaning(spec: Spec) -> Meaning:
     """Read all that a spec names, except the data."""
     axes = tuple(axis.axis() for axis in spec.axes)
-    asked = () if spec.queries is None else tuple(dawa.spec.ranges.listed(spec.queries, axes))
-    return Meaning(axes, asked, dawa.spec.ranges.workload(asked, axes) if asked else None, _ledger(spec))
+    if spec.queries is None:
+        return Meaning(axes, (), None, _ledger(spec))
+    known = tuple(axis for axis in axes if isinstance(axis, dawa.Axis))
+    if len(known) < len(axes):
+        raise SpecError(
+            "Ranges that matter most need bounds that are known, and these are to be found in the data.",
+            "name the bounds in place of auto, or ask the ranges afterwards, with dawa query.",
+        )
+    asked = tuple(dawa.spec.ranges.listed(spec.queries, known))
+    return Meaning(axes, asked, dawa.spec.ranges.workload(asked, known) if asked else None, _ledger(spec))
 
 
 def table(spec: Spec) -> str | Table | TextFile:
@@ -209,11 +232,6 @@ def table(spec: Spec) -> str | Table | TextFile:
         return dawa.spec.model.expanded(spec.source)
     schema, dot, name = spec.table.partition(".")
     return dawa.sources.table(dawa.spec.model.expanded(spec.source), name if dot else schema, schema if dot else None)
-
-
-def rows(spec: Spec) -> dict[str, int]:
-    """The number of rows that a unit may have, where it is given."""
-    return {} if spec.max_rows_per_unit is None else {"max_rows_per_unit": spec.max_rows_per_unit}
 
 
 def reading(spec: Spec) -> tuple[str, ...]:

@@ -19,7 +19,6 @@ from dawa import limits, progress
 from dawa.errors import FolderError, ReleaseError
 from dawa.plots import picture
 from dawa.publish import readme, tables
-from dawa.results import file as release_file
 from dawa.results.answers import Answer
 from dawa.results.release import Release, load
 from dawa.spec import ranges
@@ -175,7 +174,7 @@ def _save(place: Place, release: Release, last_resort: TextIO) -> None:
                 f"{place.target} cannot be written ({reason}), but the release is safe in {rescue}.",
                 "its budget is spent: keep that file.",
             )
-    last_resort.write(json.dumps(release_file.written(release.axes, release.estimate, release.privacy)) + "\n")
+    last_resort.write(json.dumps(release.to_json()) + "\n")
     last_resort.flush()
     raise FolderError(
         f"Neither {place.target} nor any other place can be written ({reason}), so the release was printed.",

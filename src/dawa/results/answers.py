@@ -14,6 +14,7 @@ buckets that hold the cells along the query's border, so its chance is divided b
 known before any data.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -38,6 +39,7 @@ class Answer:
         low: The lower end of an interval that holds the truth.
         high: The upper end of this interval.
         confidence: The probability, at least, that it holds the truth.
+        note: What else is counted in it, or what was counted at all, in words; empty if there is nothing to add.
     """
 
     value: float
@@ -46,12 +48,14 @@ class Answer:
     low: float
     high: float
     confidence: float
+    note: str = ""
 
     def __str__(self) -> str:
         bias = f", at most {self.bias_bound:,.0f} more from cut buckets" if self.bias_bound else ""
         return (
             f"{self.value:,.0f} ± {self.noise_margin:,.0f} noise{bias}"
             f" (between {self.low:,.0f} and {self.high:,.0f} with {self.confidence:.0%} confidence)"
+            f"{self.note and '; '}{self.note}"
         )
 
 
@@ -74,7 +78,12 @@ def check_confidence(confidence: float) -> float:
 
 
 def answers(
-    estimate: Estimate, queries: BucketQueries, border: FloatArray, on_cells: BoolArray, confidence: float
+    estimate: Estimate,
+    queries: BucketQueries,
+    border: FloatArray,
+    on_cells: BoolArray,
+    confidence: float,
+    notes: Sequence[str],
 ) -> list[Answer]:
     """Answer queries that count every covered bucket once, or the part of it that they cover.
 
@@ -84,6 +93,7 @@ def answers(
         border: At most how many cells lie along each query's border; one or two for a range on one axis.
         on_cells: Whether a query covers whole cells only. If not, evenness inside a cell is assumed too.
         confidence: The confidence of each answer.
+        notes: What to add to each answer, in words.
     """
     chance = check_confidence(confidence)
     cuts = cut_buckets(queries)
@@ -94,7 +104,7 @@ def answers(
     value, centre = estimate.totals_of(queries), estimate.totals_of(queries, unbiased=True)
     low, high = np.maximum(centre - noise - bias, 0), np.maximum(centre + noise + bias, 0)
     table = np.stack((value, noise, bias, np.minimum(low, value), np.maximum(high, value)), axis=1).tolist()
-    return [Answer(a, b, c, d, e, float(confidence)) for a, b, c, d, e in table]
+    return [Answer(a, b, c, d, e, float(confidence), note) for (a, b, c, d, e), note in zip(table, notes, strict=True)]
 
 
 def cut_buckets(queries: BucketQueries) -> Cuts:

@@ -1,4 +1,4 @@
-"""How a release is written: versioned JSON, described by ``schema/release-1.json``.
+"""How a release is written: versioned JSON, described by ``schema/release-2.json``.
 
 A field never changes its meaning. New versions add optional fields; a reader refuses only files newer than itself.
 """
@@ -11,9 +11,10 @@ import numpy as np
 from dawa import budget, check
 from dawa.arrays import IntArray, frozen
 from dawa.axis import Axis
+from dawa.axis.apart import patterns
 from dawa.errors import DawaError, ReleaseError
 from dawa.layout.boxes import Boxes
-from dawa.partition.buckets import Buckets, RowMajor, StopRule, given
+from dawa.partition.buckets import Buckets, RowMajor, StopRule, every_cell, given
 from dawa.partition.split import split_table
 from dawa.results.estimate import Estimate
 from dawa.results.statement import PrivacyStatement
@@ -22,11 +23,11 @@ from dawa.strategy.bumps import BumpStrategy
 from dawa.strategy.hats import HatStrategy
 from dawa.strategy.nested import NestedStrategy
 from dawa.strategy.product import ProductStrategy
-from dawa.strategy.tree import TreeStrategy
+from dawa.strategy.tree import TreeStrategy, leaves_only
 from dawa.strategy.wavelet import WaveletStrategy
 
 FORMAT = "dawa-release"
-VERSION = 1
+VERSION = 2
 ORDERS = ("line", "hilbert", "boxes", "rows")
 RESTORE = "ask its publisher for the file again."
 KINDS: dict[
@@ -47,8 +48,10 @@ KINDS: dict[
 }
 
 
-def written(axes: tuple[Axis, ...], estimate: Estimate, privacy: PrivacyStatement) -> dict[str, Any]:
-    """A release as JSON values."""
+def written(
+    axes: tuple[Axis, ...], estimate: Estimate, privacy: PrivacyStatement, others: Estimate | None
+) -> dict[str, Any]:
+    """A release as JSON values; ``others`` are the records that are counted apart."""
     buckets = estimate.buckets
     return {
         "format": FORMAT,
@@ -64,11 +67,12 @@ def written(axes: tuple[Axis, ...], estimate: Estimate, privacy: PrivacyStatemen
         "noise": {"unit_variance": estimate.unit_variance, "resolution": RESOLUTION},
         "strategy": estimate.measured.to_json(),
         "stops": _stops(buckets.stops),
+        "apart": None if others is None else _apart(axes, others),
     }
 
 
-def read(data: Any) -> tuple[tuple[Axis, ...], Estimate, PrivacyStatement]:  # noqa: ANN401  JSON
-    """The axes, the estimate and the statement that ``written`` was given."""
+def read(data: Any) -> tuple[tuple[Axis, ...], Estimate, PrivacyStatement, Estimate | None]:  # noqa: ANN401  JSON
+    """What ``written`` was given: axes, estimate, statement, and the records that are counted apart."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ReleaseError("This file is not a dawa release.", "pass a file that Release.save wrote.")
     version = data.get("version")
@@ -81,7 +85,7 @@ def read(data: Any) -> tuple[tuple[Axis, ...], Estimate, PrivacyStatement]:  # n
     try:
         axes = tuple(Axis.from_json(axis) for axis in data["axes"])
         privacy = PrivacyStatement.from_json(data["privacy"])
-        return axes, _estimate(data, axes, privacy), privacy
+        return axes, _estimate(data, axes, privacy), privacy, _others(data.get("apart"), axes, privacy)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         cause = error.problem if isinstance(error, DawaError) else f"{type(error).__name__}: {error}"
         raise ReleaseError(f"This release is damaged ({cause}).", RESTORE) from error
@@ -119,6 +123,44 @@ def _estimate(data: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStat
         mechanism=privacy.mechanism,
         options=privacy.options,
         split=privacy.mechanism_split,
+        randomness=privacy.randomness,
+    )
+
+
+def _apart(axes: tuple[Axis, ...], others: Estimate) -> dict[str, Any]:
+    """The records that are counted apart, one number for each way of having no cell."""
+    return {
+        "states": [list(way) for way in patterns(axes)],
+        "totals": others.totals.tolist(),
+        "unbiased": others.unbiased.tolist(),
+        "unit_variance": others.unit_variance,
+    }
+
+
+def _others(data: dict[str, Any] | None, axes: tuple[Axis, ...], privacy: PrivacyStatement) -> Estimate | None:
+    """The estimate that ``_apart`` was given: noise on every number by itself."""
+    ways = patterns(axes)
+    if data is None:
+        if ways:
+            raise ValueError("the records that are counted apart are missing")
+        return None
+    totals, unbiased = (np.array(data[name], np.float64) for name in ("totals", "unbiased"))
+    unit_variance = float(data["unit_variance"])
+    if [tuple(way) for way in data["states"]] != list(ways) or not totals.shape == unbiased.shape == (len(ways),):
+        raise ValueError("the records that are counted apart do not fit the axes")
+    if not (np.isfinite(totals) & np.isfinite(unbiased)).all() or not 0 <= unit_variance < np.inf:
+        raise ValueError("some numbers are not finite")
+    return Estimate(
+        shape=(len(ways),),
+        epsilon=privacy.mechanism_epsilon,
+        buckets=every_cell(len(ways)),
+        unbiased=frozen(unbiased),
+        totals=frozen(totals),
+        strategy=leaves_only(np.full(len(ways), RESOLUTION)),
+        unit_variance=unit_variance,
+        mechanism="identity",
+        options={},
+        split={},
         randomness=privacy.randomness,
     )
 

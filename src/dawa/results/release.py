@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dawa import check, infer
 from dawa.arrays import BoolArray, FloatArray, IntArray
-from dawa.axis import Axis, AxisValue
+from dawa.axis import Axis, AxisValue, State
+from dawa.axis.apart import clipped, named, patterns
 from dawa.errors import OptionError, ReleaseError
 from dawa.queries.bucket_queries import BucketQueries, coordinates
 from dawa.queries.workload import Workload
@@ -31,6 +32,21 @@ End = AxisValue | Sequence[AxisValue] | NDArray[Any]
 """One end of a range: a value of the axis; with several axes, one value for each."""
 
 
+@dataclass(frozen=True)
+class Apart:
+    """Records that are in no range of a release, for the same reason.
+
+    Attributes:
+        label: The reason, in words.
+        states: Where their values lie on each axis.
+        answer: How many they are.
+    """
+
+    label: str
+    states: tuple[State, ...]
+    answer: Answer
+
+
 @dataclass(frozen=True, eq=False)
 class Release:
     """An estimate with its axes and its privacy statement.
@@ -39,11 +55,14 @@ class Release:
         axes: The attributes, one to four.
         estimate: Bucket totals and what is known about their noise.
         privacy: What is protected, and how much was spent.
+        others: The records that have no cell on some axis, one bucket for each way of having none; None if they were
+            left out, or counted in the first or last cells. ``apart`` shows them.
     """
 
     axes: tuple[Axis, ...]
     estimate: Estimate
     privacy: PrivacyStatement
+    others: Estimate | None = None
 
     @property
     def id(self) -> str | None:
@@ -85,6 +104,27 @@ class Release:
             confidence: For each range on its own.
         """
         return self._answers(_pairs(lo, hi), confidence)
+
+    def apart(self, confidence: float = 0.95) -> list[Apart]:
+        """The records that are in no range: missing, outside or not listed, each kind with error bars.
+
+        They were counted at no further cost, because a record is either in a cell or apart.
+
+        >>> import dawa
+        >>> table = {"age": [31, 45, 45, 62, None, "unknown"]}
+        >>> rel = dawa.release(table, dawa.Axis("age", 0, 100, outside="own"), epsilon=1, seed=0)
+        >>> [kind.label for kind in rel.apart()]
+        ['age below 0', 'age from 100 on', 'age missing']
+        """
+        ways = patterns(self.axes)
+        if self.others is None:
+            return []
+        each = np.arange(len(ways), dtype=np.float64)
+        queries = BucketQueries.of_runs(len(ways), each, each + 1)
+        whole = np.ones(len(ways), dtype=bool)
+        notes = [self.privacy.kept] * len(ways)
+        found = answers(self.others, queries, np.ones(len(ways)), whole, confidence, notes)
+        return [Apart(named(self.axes, way), way, answer) for way, answer in zip(ways, found, strict=True)]
 
     def values(self, lo: ArrayLike | None = None, hi: ArrayLike | None = None) -> FloatArray:
         """The estimated number of records in each bucket, or in each of many ranges."""
@@ -137,10 +177,14 @@ class Release:
             columns = [column.astype(object) for column in columns]
         return np.stack(columns, axis=1)
 
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON values, as ``save`` writes them."""
+        return file.written(self.axes, self.estimate, self.privacy, self.others)
+
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the release as JSON; ``dawa.load`` reads it back."""
         target = Path(path)
-        text = json.dumps(file.written(self.axes, self.estimate, self.privacy), indent=1)
+        text = json.dumps(self.to_json(), indent=1)
         target.write_text(text + "\n", encoding="utf-8")
         return target
 
@@ -168,7 +212,18 @@ class Release:
         return picture.figure(self, path)
 
     def _answers(self, pairs: list[tuple[object, object]], confidence: float) -> list[Answer]:
-        return answers(self.estimate, *self._queries(pairs), confidence)
+        queries, border, whole = self._queries(pairs)
+        return answers(self.estimate, queries, border, whole, confidence, [self._note(*pair) for pair in pairs])
+
+    def _note(self, lo: object, hi: object) -> str:
+        """What a range holds besides its own values, and how many records of a unit were counted."""
+        parts = []
+        for axis, low, high in self._by_axis(lo, hi):
+            start, stop = axis.span(low, high)
+            held = clipped(axis, first=start == 0, last=stop == axis.size)
+            if held:
+                parts.append(f"with {held}{'' if len(self.axes) == 1 else f' on {axis.column}'}")
+        return "; ".join((*parts, *([self.privacy.kept] if self.privacy.kept else [])))
 
     def _queries(self, pairs: list[tuple[object, object]]) -> tuple[BucketQueries, FloatArray, BoolArray]:
         """Ranges in the axes' own units as queries on buckets, their numbers of border cells, and which cut no cell."""

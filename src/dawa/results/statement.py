@@ -25,10 +25,11 @@ class PrivacyStatement:
         library: The version of this library.
         neighbours: What the guarantee compares.
         unit: Who or what is protected.
-        unit_column: The column that names the unit; None if a record is protected.
+        unit_columns: The columns that name the unit together; none if a record is protected.
         max_rows_per_unit: How many records of a unit were counted at most.
         handling: What was counted and what was left out, in sentences.
         id: The release's name, by which a ledger knows it.
+        searched: What was spent on finding bounds or a cap in the data, for each of them; ``split`` holds it too.
     """
 
     epsilon: Fraction
@@ -40,20 +41,29 @@ class PrivacyStatement:
     library: str
     neighbours: str = NEIGHBOURS
     unit: str = UNIT
-    unit_column: str | None = None
+    unit_columns: tuple[str, ...] = ()
     max_rows_per_unit: int = 1
     handling: tuple[str, ...] = ()
     id: str | None = None
+    searched: dict[str, Fraction] = field(default_factory=dict)
 
     @property
     def mechanism_epsilon(self) -> Fraction:
-        """What one record loses at most: the budget that the mechanism ran with."""
-        return self.epsilon / self.max_rows_per_unit
+        """What one record loses at most to the mechanism: the budget that it ran with."""
+        return (self.epsilon - sum(self.searched.values())) / self.max_rows_per_unit
 
     @property
     def mechanism_split(self) -> dict[str, Fraction]:
         """What each step spent of ``mechanism_epsilon``."""
-        return {step: part / self.max_rows_per_unit for step, part in self.split.items()}
+        steps = self.split.items()
+        return {step: part / self.max_rows_per_unit for step, part in steps if step not in self.searched}
+
+    @property
+    def kept(self) -> str:
+        """How many records of each unit were counted, in a few words; empty if all records were."""
+        if not self.unit_columns:
+            return ""
+        return f"of at most {counted_rows(self.max_rows_per_unit)} of each {each(self.unit_columns)}"
 
     def __str__(self) -> str:
         epsilon = shown(self.epsilon)
@@ -75,24 +85,31 @@ class PrivacyStatement:
 
     def _who(self) -> str:
         """Who is protected and who is not, in words that do not need mathematics."""
-        if self.unit_column is None:
+        if not self.unit_columns:
             return (
                 "What is protected is a single record, that is, one row of the table. Somebody with several records in"
                 " the table is protected less: with k records, at k times that epsilon."
             )
-        most, column = self.max_rows_per_unit, self.unit_column
+        most = self.max_rows_per_unit
         counted = "one record of each was" if most == 1 else f"{most} records of each were"
+        left_out = f" At most {counted} counted, chosen at random."
         shared = (
             ""
             if most == 1
             else f" The mechanism ran with an epsilon of {shown(self.mechanism_epsilon)} for each record, so that"
-            f" {most} records together lose no more than {shown(self.epsilon)}."
+            f" {most} records together lose no more than {shown(self.mechanism_epsilon * most)}."
         )
+        names = listed(self.unit_columns)
+        if len(self.unit_columns) > 1:
+            return (
+                f"What is protected is each combination of values in the columns {names}, with all records that have"
+                f" it.{left_out}{shared} Records without a value in one of {names} were left out. Somebody who appears"
+                f" in several combinations is protected less: with k of them, at k times that epsilon."
+            )
         return (
             f"What is protected is a person with all of their records, that is, all records with the same value in the"
-            f" column {column!r}. At most {counted} counted, chosen at random.{shared} Records without a value in"
-            f" {column!r} were left out. Somebody who appears under several values is protected less: with k values, at"
-            f" k times that epsilon."
+            f" column {names}.{left_out}{shared} Records without a value in {names} were left out. Somebody who"
+            f" appears under several values is protected less: with k values, at k times that epsilon."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -102,7 +119,7 @@ class PrivacyStatement:
             "split": {step: str(part) for step, part in self.split.items()},
             "neighbours": self.neighbours,
             "unit": self.unit,
-            "unit_column": self.unit_column,
+            "unit_columns": list(self.unit_columns),
             "max_rows_per_unit": self.max_rows_per_unit,
             "mechanism_epsilon": str(self.mechanism_epsilon),
             "mechanism": self.mechanism,
@@ -112,6 +129,7 @@ class PrivacyStatement:
             "library": self.library,
             "handling": list(self.handling),
             "id": self.id,
+            "searched": {step: str(part) for step, part in self.searched.items()},
             "statement": str(self),
         }
 
@@ -128,23 +146,54 @@ class PrivacyStatement:
             data["library"],
             data["neighbours"],
             data["unit"],
-            data.get("unit_column"),
+            _columns(data),
             _rows(data.get("max_rows_per_unit", 1)),
             tuple(data.get("handling", ())),
             data.get("id"),
+            {step: budget.exact(part) for step, part in data.get("searched", {}).items()},
         )
 
 
-def protected(unit: str | None, max_rows_per_unit: int) -> dict[str, Any]:
-    """What the statement says about the unit: a record, or a person that a column names."""
-    if unit is None:
+def protected(unit: tuple[str, ...], max_rows_per_unit: int) -> dict[str, Any]:
+    """What the statement says about the unit: a record, or whoever the unit's columns name."""
+    if not unit:
         return {"neighbours": NEIGHBOURS, "unit": UNIT}
+    names, who = listed(unit), "person" if len(unit) == 1 else "combination"
     return {
-        "neighbours": f"one person added or removed, together with all records that carry the same {unit!r}",
-        "unit": f"person (a value of {unit!r})",
-        "unit_column": unit,
+        "neighbours": f"one {who} added or removed, together with all records that carry the same {names}",
+        "unit": f"person (a value of {names})" if len(unit) == 1 else f"combination of {names}",
+        "unit_columns": unit,
         "max_rows_per_unit": max_rows_per_unit,
     }
+
+
+def listed(unit: tuple[str, ...]) -> str:
+    """The columns of a unit.
+
+    >>> listed(("person", "day"))
+    "'person' and 'day'"
+    """
+    return " and ".join(map(repr, unit))
+
+
+def each(unit: tuple[str, ...]) -> str:
+    """One unit, in words: a value of its column, or a combination of values."""
+    return f"value of {listed(unit)}" if len(unit) == 1 else f"combination of {listed(unit)}"
+
+
+def counted_rows(most: int) -> str:
+    """A number of records, in words."""
+    return "one record" if most == 1 else f"{most} records"
+
+
+def _columns(data: dict[str, Any]) -> tuple[str, ...]:
+    """The columns of the unit; before version 2 of the format there was one at most."""
+    columns = data.get("unit_columns")
+    if columns is None:
+        columns = [] if data.get("unit_column") is None else [data["unit_column"]]
+    if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
+        raise ValueError("the columns of the unit are invalid")
+    return tuple(columns)
 
 
 def _rows(number: Any) -> int:  # noqa: ANN401  JSON

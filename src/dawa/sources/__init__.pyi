@@ -1,4 +1,4 @@
-from .counting import Query, check_unit, counted, loss, query
+from .counting import Query, Tally, UnitLike, check_rows, counted, loss, query, unit_columns
 from .dialect import Dialect
 from .tables import Table, TableLike, TextFile, csv, table
 
@@ -7,11 +7,14 @@ __all__ = [
     "Query",
     "Table",
     "TableLike",
+    "Tally",
     "TextFile",
-    "check_unit",
+    "UnitLike",
+    "check_rows",
     "counted",
     "csv",
     "loss",
     "query",
     "table",
+    "unit_columns",
 ]

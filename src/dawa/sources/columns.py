@@ -40,7 +40,8 @@ def placed(source: Source, axis: Axis) -> Placed:
     """
     column = named(source, axis.column, "the axis")
     if column.kind.is_null():  # a column that is declared to hold nothing
-        return Placed(ibis.literal(value=False), whole(0))
+        never = ibis.literal(value=False)
+        return Placed(never, whole(0), tuple((state, never) for state in axis.beyond))
     if isinstance(axis, (NumberAxis, EdgeAxis)):
         _check_numbers(column, axis)
         return numbers.placed(column, axis, source.engine)
@@ -180,10 +181,13 @@ def on_labels(column: Column, axis: OrderedAxis) -> Placed:
     if column.text is not None and isinstance(labels[0], bool):
         labels = tuple("true" if label else "false" for label in axis.labels)
     pairs = [(label, cell) for cell, label in enumerate(labels) if _fits(label, value.type())]
+    present = value.notnull() & ~value.isnan() if value.type().is_floating() else value.notnull()
+    if column.text is not None and isinstance(axis.labels[0], str):
+        present &= value.isin(axis.labels) | value.notin(("", *column.text.missing))
     if not pairs:
-        return Placed(ibis.literal(value=False), whole(0))
+        return Placed(present, whole(0), (("unlisted", ibis.literal(value=True)),))
     cells = value.cases(*((ibis.literal(label), whole(cell)) for label, cell in pairs), else_=whole(0))
-    return Placed(value.notnull() & value.isin([label for label, _ in pairs]), cells)
+    return Placed(present, cells, (("unlisted", value.notin([label for label, _ in pairs])),))
 
 
 def _fits(label: object, kind: Any) -> bool:  # noqa: ANN401  Ibis is untyped

@@ -6,7 +6,7 @@ Only a cell number and a count for every occupied cell come back.
 The expression counts a limited number of records of each unit; ``unit.md`` says why that protects the unit.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,12 +17,17 @@ import ibis
 import numpy as np
 
 from dawa import check
+from dawa.arrays import IntArray
 from dawa.axis import Axis
+from dawa.axis.apart import patterns
 from dawa.counts import Counts
 from dawa.errors import DawaError, OptionError, SourceError
 from dawa.sources import columns, databases, files, frames, tables
-from dawa.sources.placed import Expression, whole
+from dawa.sources.placed import Expression, Placed, one_if, searched, whole
 from dawa.sources.tables import HINT, Source, Table, TableLike, TextFile
+
+UnitLike = str | Sequence[str]
+"""Who is protected: the column that says whose record it is, or several columns that say it together."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +37,14 @@ class Query:
     Attributes:
         source: The open table.
         expression: Cell numbers and counts.
-        shape: Cells along each axis.
+        axes: Where its cells lie.
+        unit: The columns that say whose record it is.
     """
 
     source: Source
     expression: Expression
-    shape: tuple[int, ...]
+    axes: tuple[Axis, ...]
+    unit: tuple[str, ...]
 
     def check(self) -> None:
         """Let the engine refuse what it cannot run or may not read, before anything is paid; no row is read.
@@ -56,14 +63,37 @@ class Query:
                 " engine knows.",
             ) from None
 
-    def counts(self) -> Counts:
+    def counts(self) -> "Tally":
         """Let the engine count.
+
+        Raises:
+            SourceError: If the engine fails.
+        """
+        cells, records = self._numbers(self.expression)
+        inside, apart = cells >= 0, cells < 0
+        ways = len(patterns(self.axes))
+        return Tally(
+            Counts.sparse(tuple(axis.size for axis in self.axes), cells[inside], records[inside]),
+            Counts.sparse((ways,), -cells[apart] - 1, records[apart]) if ways else None,
+        )
+
+    def units(self, sizes: Sequence[int]) -> Counts:
+        """How many units have how many rows, in classes that begin at these sizes; every unit is counted once."""
+        classes = unit_sizes(self.source, self.axes, self.unit, sizes)
+        return Counts.sparse((len(sizes),), *self._numbers(classes))
+
+    def rows(self) -> Any:  # noqa: ANN401  Arrow is untyped
+        """Cell numbers and counts, as the engine gives them."""
+        return self.source.fetch(self.expression).drop_null()
+
+    def _numbers(self, expression: Expression) -> tuple[IntArray, IntArray]:
+        """Let the engine evaluate two columns of whole numbers.
 
         Raises:
             SourceError: If the engine fails. Its own message is not passed on: it may quote values.
         """
         try:
-            found = self.rows()
+            found = self.source.fetch(expression).drop_null()
         except DawaError:
             raise
         except Exception as error:  # noqa: BLE001  engines raise errors of their own
@@ -72,20 +102,31 @@ class Query:
                 "check that all of its rows can be read, and that their types are those that the table declares.",
             ) from None
         cells, records = (np.asarray(found[name].to_numpy(), np.int64) for name in ("cell", "records"))
-        return Counts.sparse(self.shape, cells, records)
-
-    def rows(self) -> Any:  # noqa: ANN401  Arrow is untyped
-        """Cell numbers and counts, as the engine gives them."""
-        return self.source.fetch(self.expression).drop_null()
+        return cells, records
 
 
-def counted(table: TableLike, axes: tuple[Axis, ...], unit: str | None = None, max_rows_per_unit: int = 1) -> Counts:
+@dataclass(frozen=True)
+class Tally:
+    """A table's records, each of them counted once at most.
+
+    Attributes:
+        inside: Those that have a cell on every axis.
+        apart: The others, by the ways in which they have none (``axis.apart.patterns``); None if all are left out.
+    """
+
+    inside: Counts
+    apart: Counts | None
+
+
+def counted(
+    table: TableLike, axes: tuple[Axis, ...], unit: UnitLike | None = None, max_rows_per_unit: int | None = None
+) -> Counts:
     """Count a table's records along axes, inside the engine that holds it.
 
     Args:
         table: A file, a folder, a frame, a dict of arrays, a database's or Spark's table, or an Ibis table.
         axes: One to four attributes.
-        unit: The column that says whose record it is; None counts all records.
+        unit: The column that says whose record it is, or several; None counts all records.
         max_rows_per_unit: How many records of one unit are kept, chosen at random.
 
     Raises:
@@ -95,23 +136,23 @@ def counted(table: TableLike, axes: tuple[Axis, ...], unit: str | None = None, m
     >>> sources.counted({"age": [31, 45, None, 62]}, (Axis("age", 0, 100),))
     Counts(100 cells)
     """
-    with query(table, axes, unit, max_rows_per_unit) as asked:
-        return asked.counts()
+    owner = unit_columns(unit)
+    with query(table, axes, owner, check_rows(owner, max_rows_per_unit)) as asked:
+        return asked.counts().inside
 
 
 @contextmanager
 def query(
     table: TableLike,
     axes: tuple[Axis, ...],
-    unit: str | None = None,
+    unit: tuple[str, ...] = (),
     max_rows_per_unit: int = 1,
 ) -> Iterator[Query]:
     """Open a table and check its columns against the axes, without reading rows."""
-    most = check_unit(unit, max_rows_per_unit)
     with ExitStack() as open_for_now:
         try:
             found = open_for_now.enter_context(source(table, axes, unit))
-            counted = expression(found, axes, unit, most)
+            counted = expression(found, axes, unit, max_rows_per_unit)
         except (DawaError, AssertionError):
             raise
         except Exception as error:  # noqa: BLE001  engines and Ibis raise errors of their own, about types they do not know
@@ -119,11 +160,11 @@ def query(
                 f"The table could not be opened ({type(error).__name__}).",
                 "check the types of its columns, and that whole numbers on an axis fit 64 bits.",
             ) from None
-        yield Query(found, counted, tuple(axis.size for axis in axes))
+        yield Query(found, counted, axes, unit)
 
 
 @contextmanager
-def source(table: TableLike, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:
+def source(table: TableLike, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Iterator[Source]:
     """Open a table, and close what was opened for it.
 
     Raises:
@@ -149,55 +190,131 @@ def _opener(table: Any) -> Callable[..., Any]:  # noqa: ANN401
 
 
 def expression(
-    source: Source, axes: tuple[Axis, ...], unit: str | None, max_rows_per_unit: int, key: str | None = None
+    source: Source, axes: tuple[Axis, ...], unit: tuple[str, ...], max_rows_per_unit: int, key: str | None = None
 ) -> Expression:
     """Cell numbers and counts.
 
     Args:
         source: The open table.
         axes: One to four attributes.
-        unit: The column that says whose record it is.
+        unit: The columns that say whose record it is.
         max_rows_per_unit: How many records of one unit are kept.
         key: A column that orders the records of a unit. None orders them at random; anything else is for tests.
     """
     places = [columns.placed(source, axis) for axis in axes]
-    cell = places[0].cell
+    cell, kept = _cell(places, axes), _kept(places, axes)
+    if not unit and kept and any(columns.named(source, axis.column, "the axis").text for axis in axes):
+        # A filter would read the text twice; rows that are left out have no cell instead.
+        rows = source.table.select(cell=ibis.ifelse(ibis.and_(*kept), cell, ibis.null("int64")))
+    elif not unit:
+        rows = (source.table.filter(kept) if kept else source.table).select(cell=cell)
+    else:
+        turn = ibis.random() if key is None else columns.named(source, key, "key=").value
+        owned, owner = _owned(source, unit, kept)
+        rows = truncated(owned.select(cell=cell, turn=turn, **owner), tuple(owner), max_rows_per_unit)
+    return rows.group_by("cell").aggregate(records=rows.count())
+
+
+def unit_sizes(source: Source, axes: tuple[Axis, ...], unit: tuple[str, ...], sizes: Sequence[int]) -> Expression:
+    """Classes of units by their number of counted rows, and how many units each class has.
+
+    Every unit is one record here, whatever its number of rows: adding or removing it moves one count by 1.
+    """
+    owned, owner = _owned(source, unit, _kept([columns.placed(source, axis) for axis in axes], axes))
+    rows = owned.select(**owner)
+    units = rows.group_by(list(owner)).aggregate(rows=rows.count())
+    leaves = [whole(place) for place in range(len(sizes))]
+    classed = units.select(cell=searched(lambda place: units.rows >= whole(sizes[place]), leaves))
+    return classed.group_by("cell").aggregate(records=classed.count())
+
+
+def _owned(source: Source, unit: tuple[str, ...], kept: list[Expression]) -> tuple[Expression, dict[str, Expression]]:
+    """The rows that are counted and belong to somebody, and the columns that say to whom."""
+    parts = [columns.unit(source, name) for name in unit]
+    rows = source.table.filter([*kept, *(part.present for part in parts)])
+    return rows, {f"owner{place}": part.value for place, part in enumerate(parts)}
+
+
+def _cell(places: list[Placed], axes: tuple[Axis, ...]) -> Expression:
+    """The number of a row's cell; -1 and below for rows that are counted apart, in the order of ``patterns``."""
+    cell, way, radix = places[0].cell, None, 1
     for place, axis in zip(places[1:], axes[1:], strict=True):
         cell = cell * whole(axis.size) + place.cell
-    counted = [place.counted for place in places]
-    if unit is None and any(columns.named(source, axis.column, "the axis").text for axis in axes):
-        # A filter would read the text twice; rows without a cell are left out of the result instead.
-        kept = source.table.select(cell=ibis.ifelse(ibis.and_(*counted), cell, ibis.null("int64")))
-    elif unit is None:
-        kept = source.table.filter(counted).select(cell=cell)
-    else:
-        owner = columns.unit(source, unit)
-        turn = ibis.random() if key is None else columns.named(source, key, "key=").value
-        rows = source.table.filter([*counted, owner.present]).select(cell=cell, owner=owner.value, turn=turn)
-        kept = truncated(rows, max_rows_per_unit)
-    return kept.group_by("cell").aggregate(records=kept.count())
+    for place, axis in zip(reversed(places), reversed(axes), strict=True):
+        digit = _way(place, axis, radix)
+        if digit is not None:
+            way = digit if way is None else way + digit
+        radix *= len(axis.apart) + 1
+    return cell if way is None else ibis.ifelse(way == whole(0), cell, whole(0) - way)
 
 
-def check_unit(unit: str | None, max_rows_per_unit: int) -> int:
+def _way(place: Placed, axis: Axis, radix: int) -> Expression | None:
+    """In which way a row has no cell on an axis, as a digit of a number: 0 if it has one; None if all rows have one."""
+    digits = {state: whole(radix * digit) for digit, state in enumerate(axis.apart, 1)}
+    inside = [(condition, digits[state]) for state, condition in place.beyond if state in digits]
+    found = ibis.cases(*inside, else_=whole(0)) if inside else whole(0)
+    if "missing" in digits:
+        return ibis.ifelse(place.present, found, digits["missing"])
+    return found if inside else None
+
+
+def _kept(places: list[Placed], axes: tuple[Axis, ...]) -> list[Expression]:
+    """The conditions under which a row is counted at all."""
+    conditions = []
+    for place, axis in zip(places, axes, strict=True):
+        if axis.missing == "drop":
+            conditions.append(place.present)
+        if axis.outside == "drop":
+            inside = ~ibis.or_(*(condition for _, condition in place.beyond))
+            conditions.append(inside if axis.missing == "drop" else inside | ~place.present)
+    return conditions
+
+
+def unit_columns(unit: UnitLike | None) -> tuple[str, ...]:
+    """The columns that name the unit together; none if every record is protected by itself.
+
+    >>> unit_columns(None), unit_columns("person"), unit_columns(["person", "day"])
+    ((), ('person',), ('person', 'day'))
+
+    Raises:
+        OptionError: If they are not names, or one of them comes twice.
+    """
+    names = () if unit is None else (unit,) if isinstance(unit, str) else unit
+    if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) and name for name in names):
+        raise OptionError(f"unit={unit!r} is not a name.", "pass the name of the column that says whose record it is.")
+    if (unit is not None and not names) or len(set(names)) < len(names):
+        raise OptionError("The unit names no column, or one of them twice.", "name each of its columns once.")
+    return tuple(names)
+
+
+def check_rows(unit: tuple[str, ...], max_rows_per_unit: object) -> int:
     """The number of rows that a unit may have, checked together with the unit.
 
     Raises:
-        OptionError: If it is not a whole number, or the unit is not a name, or there is a number without a unit.
+        OptionError: If it is not a whole number, or there is a unit without it, or it is there without a unit.
     """
-    if unit is not None and not isinstance(unit, str):
-        raise OptionError(f"unit={unit!r} is not a name.", "pass the name of the column that says whose record it is.")
-    most = check.whole(max_rows_per_unit, "max_rows_per_unit", kind="a number of rows")
-    if unit is None and most != 1:
+    if not unit and max_rows_per_unit is not None:
         raise OptionError(
             f"max_rows_per_unit={max_rows_per_unit} without a unit would change nothing.",
             "name the column that says whose record it is: unit='person_id', for example.",
         )
-    return most
+    if not unit:
+        return 1
+    if max_rows_per_unit is None:
+        raise OptionError(
+            f"How many records of each unit may be counted is not said (max_rows_per_unit; the unit is {unit[0]!r}"
+            f"{', …' if len(unit) > 1 else ''}).",
+            "choose it without looking at the data. 1 counts one record of each, chosen at random, and needs the least"
+            " noise; c counts up to c of them and needs c times the noise; 'auto' finds a number that keeps nine"
+            " tenths of the records, for a twentieth of epsilon.",
+        )
+    return check.whole(max_rows_per_unit, "max_rows_per_unit", kind="a number of rows")
 
 
-def truncated(rows: Expression, most: int) -> Expression:
-    """The rows of each ``owner`` with the lowest ``turn``, at most ``most`` of them."""
-    place = ibis.row_number().over(group_by=rows.owner, order_by=rows.turn)
+def truncated(rows: Expression, owner: tuple[str, ...], most: int) -> Expression:
+    """The rows of each ``owner`` with the lowest ``turn``, at most ``most`` of them; those apart come last."""
+    last = one_if(rows.cell < whole(0))
+    place = ibis.row_number().over(group_by=[rows[name] for name in owner], order_by=[last, rows.turn])
     numbered = rows.mutate(turn=place)
     return numbered.filter(numbered.turn < most)
 

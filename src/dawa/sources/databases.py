@@ -23,7 +23,7 @@ FEW = 10
 
 
 @contextmanager
-def postgres(table: Table, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ARG001  one signature for all
+def postgres(table: Table, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Iterator[Source]:  # noqa: ARG001  one signature for all
     """A table of a PostgreSQL server, over a separate connection that cannot write."""
     try:
         import psycopg  # noqa: PLC0415  optional
@@ -75,7 +75,7 @@ SETTINGS = {
 
 
 @contextmanager
-def spark(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401, ARG001  Spark's own; one signature for all
+def spark(table: Any, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Iterator[Source]:  # noqa: ANN401, ARG001  Spark's own; one signature for all
     """A Spark data frame, or a table of a Spark session."""
     frame = _of_session(table) if isinstance(table, Table) else table
     session = getattr(frame, "sparkSession", None)
@@ -118,12 +118,12 @@ def _of_session(table: Table) -> Any:  # noqa: ANN401
 
 
 @contextmanager
-def held(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401  Ibis is untyped
+def held(table: Any, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Iterator[Source]:  # noqa: ANN401  Ibis is untyped
     """An Ibis table, unchanged, in the engine that holds it."""
     if not isinstance(table, ibis.Table):
         raise SourceError(f"A {type(table).__name__} of Ibis is not a table.", "pass a table expression.")
     if isinstance(table.op(), ops.InMemoryTable):
-        with streams.source(streams.in_memory(table, [*(axis.column for axis in axes), unit]), axes) as found:
+        with streams.source(streams.in_memory(table, [*(axis.column for axis in axes), *unit]), axes) as found:
             yield found
         return
     if not table.op().find((ops.DatabaseTable, ops.SQLQueryResult, ops.UnboundTable)):

@@ -39,10 +39,10 @@ class Parquet:
 
 
 @contextmanager
-def source(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:
+def source(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Iterator[Source]:
     """A file, a folder of Parquet files, or several files by a pattern such as ``data/*.parquet``."""
     path = _path(table.path if isinstance(table, TextFile) else table)
-    columns = list(dict.fromkeys([*(axis.column for axis in axes), *([] if unit is None else [unit])]))
+    columns = list(dict.fromkeys([*(axis.column for axis in axes), *unit]))
     form = "a table"
     try:
         paths = _found(path, text=isinstance(table, TextFile))

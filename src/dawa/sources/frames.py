@@ -48,7 +48,7 @@ NOBODY = Values(pa.null(), 0, lambda _first, _last: pa.nulls(0))
 
 
 @contextmanager
-def source(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:  # noqa: ANN401  one of several libraries'
+def source(table: Any, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Iterator[Source]:  # noqa: ANN401  one of several libraries'
     """A frame, or a dict of arrays, in an embedded DuckDB."""
     try:
         stream = _stream(table, [axis.column for axis in axes], unit)
@@ -62,22 +62,23 @@ def source(table: Any, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Sou
         yield source
 
 
-def _stream(table: Any, columns: Sequence[str], unit: str | None) -> Stream:  # noqa: ANN401
+def _stream(table: Any, columns: Sequence[str], unit: tuple[str, ...]) -> Stream:  # noqa: ANN401
     """The wanted columns by their declared types; no value is looked at."""
     if type(table).__module__.partition(".")[0] == "polars" and hasattr(table, "collect_schema"):
         return _polars(table, columns, unit)
     there = _names(table)
-    asked = dict.fromkeys([*columns, *([] if unit is None else [unit])])
+    asked = dict.fromkeys([*columns, *unit])
     found = {}
     for name in asked:
         keys = [key for key in there if str(key) == name]
         if len(keys) > 1:
             raise AxisError(f"The table has several columns {name!r}.", "rename all but one of them.")
         if keys:
-            found[name] = _values(_of(table, keys[0]), owner=name == unit and name not in columns)
-    if unit is not None and unit in columns and isinstance(found.get(unit, NOBODY).kind, Text):
+            found[name] = _values(_of(table, keys[0]), owner=name in unit and name not in columns)
+    twice = [name for name in unit if name in columns and isinstance(found.get(name, NOBODY).kind, Text)]
+    if twice:
         raise SourceError(
-            f"The column {unit!r} is both an axis and the unit, and has no declared type.",
+            f"The column {twice[0]!r} is both an axis and the unit, and has no declared type.",
             "pass it as a numpy array with a type, or as a column with a type in a frame.",
         )
     if len({column.size for column in found.values()}) > 1:
@@ -102,10 +103,10 @@ def _of(table: Any, key: Any) -> Any:  # noqa: ANN401
     return table.column(key) if isinstance(table, (pa.Table, pa.RecordBatch)) else table[key]
 
 
-def _polars(table: Any, columns: Sequence[str], unit: str | None) -> Stream:  # noqa: ANN401
+def _polars(table: Any, columns: Sequence[str], unit: tuple[str, ...]) -> Stream:  # noqa: ANN401
     """A Polars frame; a lazy one runs when its rows are fetched, and not before."""
     schema = table.collect_schema()
-    asked = [name for name in dict.fromkeys([*columns, unit]) if name is not None and name in schema]
+    asked = [name for name in dict.fromkeys([*columns, *unit]) if name in schema]
     empty = table.lazy().select(asked).collect_schema().to_frame().to_arrow()
     kinds = {name: streams.declared(empty.schema.field(name).type) for name in asked}
 

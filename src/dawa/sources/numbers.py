@@ -96,13 +96,15 @@ def _text(axis: NumberAxis | EdgeAxis, number: Expression, exact: Expression | N
     if exact is None:
         return _floats(number, axis, np.dtype(np.float64))
     inner = _scaled(exact, axis, _fine(axis))
-    if axis.outside == "drop":
-        return inner
     beyond = nearest(f"1e{_room(axis) + 1}", "float64")  # the decimals end before this
     far = ~number.isnan() & ((number >= beyond) | (number <= -beyond))
     end = ibis.ifelse(number > 0, whole(axis.size - 1), whole(0))
     present = exact.notnull() | (number.notnull() & far)
-    return Placed(present, ibis.ifelse(exact.notnull(), inner.cell, end))
+    below, above = (
+        ibis.ifelse(exact.notnull(), near, by_float)
+        for (_, near), by_float in zip(inner.beyond, (number < 0, number > 0), strict=True)
+    )
+    return Placed.between(present, ibis.ifelse(exact.notnull(), inner.cell, end), below, above)
 
 
 # --- integers and decimals ------------------------------------------------------------------------------------------
@@ -156,21 +158,22 @@ class Scale:
 
 def _scaled(column: Expression, axis: NumberAxis | EdgeAxis, scale: Scale) -> Placed:
     first, beyond = scale.reached(axis.start), scale.reached(axis.stop)
-    inside = scale.at_least(column, first) & ~scale.at_least(column, beyond)
-    counted = column.notnull() & inside if axis.outside == "drop" else column.notnull()
+    present, outside = column.notnull(), (~scale.at_least(column, first), scale.at_least(column, beyond))
     if isinstance(axis, EdgeAxis):
         reached = [scale.reached(cut) for cut in axis.cuts]
         leaves = [whole(cell) for cell in range(axis.size)]
-        return Placed(counted, searched(lambda i: scale.at_least(column, reached[i]), leaves))
+        cell = searched(lambda i: scale.at_least(column, reached[i]), leaves)
+        return Placed.between(present, cell, *outside)
     least, most = max(first, scale.least), min(beyond - 1, scale.most)
     if least > most:  # the type has no value inside
-        return Placed(counted, ibis.ifelse(scale.at_least(column, first), whole(axis.size - 1), whole(0)))
+        end = ibis.ifelse(scale.at_least(column, first), whole(axis.size - 1), whole(0))
+        return Placed.between(present, end, *outside)
     cell = _steps(_held(column, scale, least, most), axis, scale, least, most)
     if scale.least < first and _cell(axis, Fraction(first, scale.unit)) > 0:
         cell = ibis.ifelse(scale.at_least(column, first), cell, whole(0))
     if scale.most >= beyond and _cell(axis, Fraction(beyond - 1, scale.unit)) < axis.size - 1:
         cell = ibis.ifelse(scale.at_least(column, beyond), whole(axis.size - 1), cell)
-    return Placed(counted, cell)
+    return Placed.between(present, cell, *outside)
 
 
 def _held(column: Expression, scale: Scale, least: int, most: int) -> Expression:
@@ -238,11 +241,10 @@ def _unlimited(column: Expression, axis: NumberAxis | EdgeAxis) -> Placed:
     def at_least(bound: Fraction) -> Expression:
         return units >= ibis.literal(str(int(bound * unit))).cast(number)
 
-    inside = at_least(axis.start) & ~at_least(axis.stop)
-    counted = present & inside if axis.outside == "drop" else present
+    outside = ~at_least(axis.start), at_least(axis.stop)
     if isinstance(axis, EdgeAxis):
         leaves = [whole(cell) for cell in range(axis.size)]
-        return Placed(counted, searched(lambda i: at_least(axis.cuts[i]), leaves))
+        return Placed.between(present, searched(lambda i: at_least(axis.cuts[i]), leaves), *outside)
     start, width = int(axis.start * unit), int(axis.step * unit)
     most = start + axis.size * width - 1
     if abs(start) + abs(most) > WIDEST:
@@ -251,7 +253,8 @@ def _unlimited(column: Expression, axis: NumberAxis | EdgeAxis) -> Placed:
             "narrow its bounds, or make the step a rounder number.",
         )
     held = between(units, *(ibis.literal(str(end)).cast(number) for end in (start, most)))
-    return Placed(counted, quotient(plus(rounded_down(held).cast("int64"), -start), width, most - start))
+    cell = quotient(plus(rounded_down(held).cast("int64"), -start), width, most - start)
+    return Placed.between(present, cell, *outside)
 
 
 def _cell(axis: NumberAxis, value: Fraction) -> int:
@@ -264,20 +267,20 @@ def _cell(axis: NumberAxis, value: Fraction) -> int:
 def _floats(column: Expression, axis: NumberAxis | EdgeAxis, kind: np.dtype[np.floating]) -> Placed:
     low, high = (_as(bound, kind) for bound in (axis.start, axis.stop))
     present = column.notnull() & ~column.isnan()
-    inside = (column >= nearest(low, kind.name)) & (column < nearest(high, kind.name))
-    counted = present & inside if axis.outside == "drop" else present
+    outside = column < nearest(low, kind.name), column >= nearest(high, kind.name)
     if isinstance(axis, EdgeAxis):
         cuts = [_as(cut, kind) for cut in axis.cuts]
         if not np.isfinite(cuts).all() or any(a >= b for a, b in pairwise(cuts)):
             raise _too_fine(axis, kind)
         leaves = [whole(cell) for cell in range(axis.size)]
-        return Placed(counted, searched(lambda i: column >= nearest(cuts[i], kind.name), leaves))
+        cell = searched(lambda i: column >= nearest(cuts[i], kind.name), leaves)
+        return Placed.between(present, cell, *outside)
     largest = max(abs(low), abs(high))
     if not np.isfinite(largest) or Fraction(float(np.spacing(largest))) * 3 > axis.step:
         raise _too_fine(axis, kind)
     last = np.nextafter(high, low)
     value = ibis.greatest(ibis.least(column, nearest(last, kind.name)), nearest(low, kind.name))
-    return Placed(counted, _rounded(value, axis, kind))
+    return Placed.between(present, _rounded(value, axis, kind), *outside)
 
 
 def _rounded(value: Expression, axis: NumberAxis, kind: np.dtype[np.floating]) -> Expression:

@@ -10,6 +10,7 @@ from typing import Any
 
 import ibis
 
+from dawa.axis import State
 from dawa.sources.dialect import Dialect
 
 WIDEST = 2**63 - 1
@@ -24,12 +25,19 @@ class Placed:
     """One axis over one column.
 
     Attributes:
-        counted: Whether a row has a cell.
-        cell: Its number, for rows that have one.
+        present: Whether a row has a value that the axis reads; otherwise its value is missing.
+        cell: Its cell. A value outside the bounds is moved to the nearer end.
+        beyond: For rows with a value: in which ways it lies outside, with the condition for each.
     """
 
-    counted: Expression
+    present: Expression
     cell: Expression
+    beyond: tuple[tuple[State, Expression], ...]
+
+    @classmethod
+    def between(cls, present: Expression, cell: Expression, below: Expression, above: Expression) -> "Placed":
+        """A value on an axis that has two ends."""
+        return cls(present, cell, (("below", below), ("above", above)))
 
 
 def whole(value: int) -> Expression:

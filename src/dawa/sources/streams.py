@@ -78,10 +78,10 @@ class Stream:
     declared: Mapping[str, Any] = field(default_factory=dict)
 
 
-def in_memory(table: Any, columns: Sequence[str | None]) -> Stream:  # noqa: ANN401  Ibis'
+def in_memory(table: Any, columns: Sequence[str]) -> Stream:  # noqa: ANN401  Ibis'
     """A table that Ibis holds in memory, by the types that it declares."""
     schema = table.schema().to_pyarrow()
-    wanted = [name for name in dict.fromkeys(columns) if name is not None and name in schema.names]
+    wanted = [name for name in dict.fromkeys(columns) if name in schema.names]
     kinds = {name: declared(schema.field(name).type) for name in wanted}
 
     def batches() -> Iterator[pa.RecordBatch]:

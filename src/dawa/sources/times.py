@@ -25,6 +25,8 @@ DAY, SECOND = "____-__-__", "____-__-_____:__:__"
 """The usual forms of dates and times in ISO 8601. Without a pattern, 01/05/20 would be in the year 1."""
 ISO = r"^\d{4}-\d\d-\d\d([T ]\d\d?:\d\d(:\d\d(\.\d+)?)?( ?UTC|Z|[+-](0\d|1[0-8])(:?[0-5]\d(:[0-5]\d)?)?)?)?$"
 """All forms of dates and times. Without its end, 08:30 PM would be in the morning."""
+Outside = tuple[Expression, Expression]
+"""Whether a time lies before the axis, and whether after."""
 COARSE = (0, 3)
 """Digits of a second in types that reach further into past and future than microseconds do."""
 
@@ -64,18 +66,17 @@ def placed(column: Column, axis: DateAxis, engine: str) -> Placed:
     runs, value = _runs(axis), column.value
     if column.text is not None:
         (value,) = column.read
-        line, inside = _times(value, axis, engine)
+        line, outside = _times(value, axis, engine)
     elif column.width is not None:
-        line, inside = _ticks(value, column.width, axis)
+        line, outside = _ticks(value, column.width, axis)
     elif column.kind.is_date():
-        line, inside = _dates(value, axis)
+        line, outside = _dates(value, axis)
     elif engine == "duckdb" and (column.kind.scale or 0) > MICROSECONDS:
         value = epoch_ns(value)
-        line, inside = _ticks(value, 1, axis)
+        line, outside = _ticks(value, 1, axis)
     else:
-        line, inside = _times(value, axis, engine)
-    counted = value.notnull() & inside if axis.outside == "drop" else value.notnull()
-    return Placed(counted, _cells(line, runs, ticks(axis.stop)))
+        line, outside = _times(value, axis, engine)
+    return Placed.between(value.notnull(), _cells(line, runs, ticks(axis.stop)), *outside)
 
 
 def read(text: Expression, axis: DateAxis, dialect: Dialect) -> Expression:
@@ -103,11 +104,11 @@ def _if(text: Expression, fits: Callable[[Expression], Expression]) -> Expressio
     return ibis.ifelse(fits(text), text, ibis.null("string"))
 
 
-def _ticks(column: Expression, width: int, axis: DateAxis) -> tuple[Expression, Expression]:
+def _ticks(column: Expression, width: int, axis: DateAxis) -> tuple[Expression, Outside]:
     """Times as multiples of ``width`` nanoseconds: held near the bounds in that unit, and between them on the line."""
     first, beyond = ticks(axis.start) * 1000, ticks(axis.stop) * 1000
     least, most = -(-first // width), (beyond - 1) // width
-    inside = (column >= _within(least)) & (column <= _within(most)) if least <= WIDEST else ibis.literal(value=False)
+    below, above = _less(column, least), ~_less(column, most + 1)
     low, high = max(least - 1, 1000 - WIDEST), min(most + 1, WIDEST - 1000)
     held = between(column, whole(low), whole(max(high, low)))
     if width >= 1000:
@@ -115,12 +116,12 @@ def _ticks(column: Expression, width: int, axis: DateAxis) -> tuple[Expression, 
     else:
         rest = held % whole(1000)
         line = divide(held - ibis.ifelse(rest < whole(0), rest + whole(1000), rest), whole(1000))
-    return between(line, whole(first // 1000), whole(beyond // 1000 - 1)), inside
+    return between(line, whole(first // 1000), whole(beyond // 1000 - 1)), (below, above)
 
 
-def _within(value: int) -> Expression:
-    """A literal whole number, or the nearest one that fits 64 bits."""
-    return whole(min(max(value, -WIDEST), WIDEST))
+def _less(column: Expression, border: int) -> Expression:
+    """Whether a whole number lies below a border, which may lie beyond 64 bits."""
+    return column < whole(border) if abs(border) <= WIDEST else ibis.literal(value=border > 0)
 
 
 def _runs(axis: DateAxis) -> list[Run]:
@@ -148,7 +149,7 @@ def _cells(line: Expression, runs: list[Run], beyond: int) -> Expression:
     return searched(lambda i: line >= whole(runs[i].tick), leaves)
 
 
-def _times(column: Expression, axis: DateAxis, engine: str) -> tuple[Expression, Expression]:
+def _times(column: Expression, axis: DateAxis, engine: str) -> tuple[Expression, Outside]:
     aware, (first, beyond) = axis.zone is not None, (ticks(axis.start), ticks(axis.stop))
 
     def moment(tick: int) -> Expression:
@@ -162,12 +163,12 @@ def _times(column: Expression, axis: DateAxis, engine: str) -> tuple[Expression,
     if engine == "duckdb" and scale in COARSE:  # held near the bounds in its own type, which reaches further
         edges = (_clamped(first - UNITS["second"]), _clamped(beyond + UNITS["second"]))
         value = between(column, *(moment(edge).cast(column.type()) for edge in edges)).cast(dt.timestamp)
-    inside = (value >= moment(first)) & (value < moment(beyond))
+    outside = value < moment(first), value >= moment(beyond)
     held = between(value, moment(first), moment(beyond - 1))
     origin = moment(0)
     if aware and engine == "postgres":
         held, origin = timezone("UTC", held), ibis.literal("1970-01-01").cast("timestamp")
-    return held.delta(origin, unit="microsecond").cast("int64"), inside
+    return held.delta(origin, unit="microsecond").cast("int64"), outside
 
 
 def _clamped(tick: int) -> int:
@@ -181,14 +182,13 @@ def _cut(column: Expression, *, aware: bool) -> Expression:
     return ibis.ifelse(near > column, near - ibis.interval(microseconds=1), near)
 
 
-def _dates(column: Expression, axis: DateAxis) -> tuple[Expression, Expression]:
+def _dates(column: Expression, axis: DateAxis) -> tuple[Expression, Outside]:
     """Dates as their midnights: moved near the bounds as dates, then between the bounds as whole numbers."""
     day, first, beyond = UNITS["day"], ticks(axis.start), ticks(axis.stop)
     least, most = -(-first // day), -(-beyond // day) - 1
     held = between(column, _date(least - 1), _date(most + 1))
     midnights = held.epoch_days().cast("int64") * whole(day)
-    inside = (column >= _date(least)) & (column <= _date(most))
-    return between(midnights, whole(first), whole(beyond - 1)), inside
+    return between(midnights, whole(first), whole(beyond - 1)), (column < _date(least), column > _date(most))
 
 
 def _date(days: int) -> Expression:

@@ -13,22 +13,23 @@ from typing import Any, Literal, get_args
 from urllib.parse import parse_qsl
 
 from dawa import budget
-from dawa.axis import Axis, NumberAxis
+from dawa.axis import AutoAxis, Axis, NumberAxis
 from dawa.errors import AxisError, SpecError
 from dawa.limits import MOST_AXES
 from dawa.sources.dialect import Dialect
 from dawa.sources.tables import is_address
 
-Kind = Literal["numbers", "dates", "ordered", "edges"]
+Kind = Literal["numbers", "dates", "ordered", "edges", "auto"]
 Value = str | int | bool
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 KEYS: dict[str, tuple[str, ...]] = {
-    "numbers": ("start", "stop", "step", "outside"),
-    "dates": ("start", "stop", "step", "zone", "outside"),
-    "ordered": ("values", "outside"),
-    "edges": ("edges", "outside"),
+    "numbers": ("start", "stop", "step", "outside", "missing"),
+    "dates": ("start", "stop", "step", "zone", "outside", "missing"),
+    "ordered": ("values", "outside", "missing"),
+    "edges": ("edges", "outside", "missing"),
+    "auto": ("range", "share", "step", "zone", "outside", "missing"),
 }
 """The entries of each kind of axis, besides its column."""
 
@@ -38,7 +39,8 @@ TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 NO_BOUNDS = "bounds are never read from the data: the smallest and the largest value belong to two people"
 CHOOSE = (
     "name bounds that are known before looking, such as 0:120 for ages (--range 0:120, or start and stop in a spec);"
-    " values outside are counted in the first and the last cell."
+    " values outside are counted in the first and the last cell. Or have them found privately, for 5% of epsilon"
+    ' (--range auto, or range = "auto").'
 )
 
 
@@ -48,14 +50,18 @@ class AxisSpec:
 
     Attributes:
         column: The table's column that holds the attribute.
-        kind: ``"numbers"``, ``"dates"``, ``"ordered"`` or ``"edges"``; None takes the kind that fits the other entries.
+        kind: ``"numbers"``, ``"dates"``, ``"ordered"``, ``"edges"`` or ``"auto"``; None takes the kind that fits the
+            other entries.
         start: The lowest value.
         stop: One step above the highest.
         step: The finest difference that matters, such as ``"0.01"`` or ``"1 hour"``.
         values: Ordered categories, from the lowest to the highest.
         edges: Increasing borders of cells.
         zone: The time zone in which dates are read.
-        outside: What happens to values outside: ``"clip"`` or ``"drop"``.
+        outside: What happens to values outside: ``"clip"``, ``"drop"`` or ``"own"``.
+        missing: What happens to missing values: ``"own"`` or ``"drop"``.
+        range: ``"auto"`` if the bounds are to be found in the data, privately.
+        share: The part of epsilon that may be spent on it.
     """
 
     column: str
@@ -67,6 +73,9 @@ class AxisSpec:
     edges: tuple[str, ...] | None = None
     zone: str | None = None
     outside: str | None = None
+    missing: str | None = None
+    range: str | None = None
+    share: str | None = None
 
     def __post_init__(self) -> None:
         if self.kind is None:
@@ -75,13 +84,18 @@ class AxisSpec:
             raise SpecError(
                 f"There is no axis of the kind {self.kind!r}.", f"choose one of {', '.join(get_args(Kind))}."
             )
-        for name in ("start", "stop", "step", "values", "edges", "zone", "outside"):
+        for name in ("start", "stop", "step", "values", "edges", "zone", "outside", "missing", "range", "share"):
             if getattr(self, name) is not None and name not in KEYS[self.kind]:
                 raise SpecError(
                     f"The axis {self.column!r} is of the kind {self.kind!r}, where {name!r} would change nothing.",
                     f"leave it out; that kind takes {', '.join(KEYS[self.kind])}.",
                 )
-        bounds = {"ordered": (self.values,), "edges": (self.edges,)}.get(self.kind, (self.start, self.stop))
+        if self.range not in (None, "auto"):
+            raise SpecError(
+                f"range = {self.range!r} is not understood.", 'write range = "auto", or the bounds as start and stop.'
+            )
+        needed = {"ordered": (self.values,), "edges": (self.edges,), "auto": (self.range,)}
+        bounds = needed.get(self.kind, (self.start, self.stop))
         if not all(bounds):
             raise AxisError(f"The axis {self.column!r} has no bounds; {NO_BOUNDS}.", CHOOSE)
 
@@ -91,16 +105,21 @@ class AxisSpec:
             return "ordered"
         if self.edges is not None:
             return "edges"
+        if self.range is not None:
+            return "auto"
         written = [text for text in (self.start, self.stop, self.step) if text is not None]
         return "numbers" if self.zone is None and all(map(_is_number, written)) else "dates"
 
-    def axis(self) -> Axis:
+    def axis(self) -> Axis | AutoAxis:
         """The axis itself.
 
         Raises:
             AxisError: If the bounds or the step are not valid.
         """
-        given = {name: getattr(self, name) for name in ("step", "zone", "outside") if getattr(self, name) is not None}
+        names = ("step", "zone", "outside", "missing", "share")
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        if self.kind == "auto":
+            return Axis.auto(self.column, **given)
         if self.kind == "ordered":
             return Axis.ordered(self.column, list(self.values or ()), **given)
         if self.kind == "edges":
@@ -119,8 +138,8 @@ class Spec:
         axes: One to four attributes.
         epsilon: The budget, exactly.
         table: The table, where the source is a database and does not name it after a ``#``.
-        unit: The column that says whose record it is; None protects records.
-        max_rows_per_unit: How many records of one unit are kept.
+        unit: The columns that say together whose record it is; none protect records.
+        max_rows_per_unit: How many records of one unit are kept: a number, ``"auto"``, or a part such as ``"95%"``.
         ledger: The ledger that books the release: a file, or the address of a database.
         dataset: The account in the ledger.
         mechanism: One of ``dawa.mechanisms.names()``.
@@ -135,8 +154,8 @@ class Spec:
     axes: tuple[AxisSpec, ...]
     epsilon: Fraction
     table: str | None = None
-    unit: str | None = None
-    max_rows_per_unit: int | None = None
+    unit: tuple[str, ...] = ()
+    max_rows_per_unit: int | str | None = None
     ledger: str | None = None
     dataset: str | None = None
     mechanism: str = "dawa"

@@ -91,7 +91,7 @@ def written(spec: Spec, folder: Path) -> str:
     )
     privacy = {
         "epsilon": _decimal(spec.epsilon),
-        "unit": spec.unit,
+        "unit": spec.unit[0] if len(spec.unit) == 1 else spec.unit or None,
         "max_rows_per_unit": spec.max_rows_per_unit,
         "ledger": ledger,
         "dataset": spec.dataset,
@@ -152,6 +152,16 @@ def _whole(value: object, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise SpecError(f"{name} is not a whole number.", f"write {name} = 1, for example.")
     return value
+
+
+def _rows(value: object, name: str) -> int | str:
+    """A whole number, or text that says how to find one."""
+    return _text(value, name) if isinstance(value, str) else _whole(value, name)
+
+
+def _unit(value: object, name: str) -> tuple[str, ...]:
+    """One column, or several."""
+    return _words(value, name) if isinstance(value, list) else (_text(value, name),)
 
 
 def _list(value: object, name: str) -> list[Any]:
@@ -215,7 +225,7 @@ DIALECT: dict[str, Reader] = {
 """The keys of a dialect, under [source]."""
 SECTIONS: dict[str, dict[str, Reader]] = {
     "source": {"file": _text, "url": _text, "table": _text, **DIALECT},
-    "privacy": {"epsilon": _number, "unit": _text, "max_rows_per_unit": _whole, "ledger": _text, "dataset": _text},
+    "privacy": {"epsilon": _number, "unit": _unit, "max_rows_per_unit": _rows, "ledger": _text, "dataset": _text},
     "release": {"mechanism": _text, "options": _options, "queries": _text, "out": _text, "seed": _whole},
 }
 AXIS: dict[str, Reader] = {
@@ -228,6 +238,9 @@ AXIS: dict[str, Reader] = {
     "edges": _numbers,
     "zone": _text,
     "outside": _text,
+    "missing": _text,
+    "range": _text,
+    "share": _number,
 }
 
 
@@ -300,7 +313,8 @@ def _known(table: Mapping[str, Any], keys: Mapping[str, Any], where: str) -> Non
 
 def _axis_entries(axis: AxisSpec) -> dict[str, Any]:
     entries = {key: getattr(axis, key) for key in AXIS}
-    return entries | {key: _bare(entries[key]) for key in ("start", "stop", "step") if entries[key] is not None}
+    numbers = ("start", "stop", "step", "share")
+    return entries | {key: _bare(entries[key]) for key in numbers if entries[key] is not None}
 
 
 def _section(title: str, entries: Mapping[str, Any], comment: str = "") -> str:

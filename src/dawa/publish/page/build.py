@@ -21,7 +21,6 @@ from dawa.axis.written import written
 from dawa.budget import shown
 from dawa.errors import FolderError
 from dawa.limits import MOST_CELLS_IN_BROWSER
-from dawa.results import file
 from dawa.results.margins import margin_factor
 from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement
@@ -139,11 +138,13 @@ def _summary(release: Release) -> str:
 def _protected(privacy: PrivacyStatement) -> str:
     if not privacy.private:
         return "nobody"
-    if privacy.unit_column is None:
+    if not privacy.unit_columns:
         return "each single record"
     most = privacy.max_rows_per_unit
     records = "1 record" if most == 1 else f"{most} records"
-    return f"each person (one value of {privacy.unit_column}), with up to {records} counted"
+    if len(privacy.unit_columns) > 1:
+        return f"each combination of {' and '.join(privacy.unit_columns)}, with up to {records} counted"
+    return f"each person (one value of {privacy.unit_columns[0]}), with up to {records} counted"
 
 
 def _odds(privacy: PrivacyStatement) -> str:
@@ -180,7 +181,7 @@ def data(release: Release) -> dict[str, Any]:
     """The release, and what else the page needs, as JSON values."""
     scale = RESOLUTION / float(release.estimate.epsilon)
     return {
-        "release": file.written(release.axes, release.estimate, release.privacy),
+        "release": release.to_json(),
         "shape": list(release.estimate.shape),
         "levels": [_level(confidence, scale) for confidence in CONFIDENCES],
         "times": [_times(axis) for axis in release.axes],

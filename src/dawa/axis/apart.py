@@ -1,0 +1,69 @@
+"""Records that have no cell: in which ways, and what each way is called.
+
+A record whose value is missing, outside the bounds or not listed can be counted apart, in a cell of its own. On several
+axes it may lack a cell on some of them and not on others; every combination is a cell of its own.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+
+from dawa.axis.base import Axis, State
+from dawa.axis.written import written
+
+
+def patterns(axes: Sequence[Axis]) -> tuple[tuple[State, ...], ...]:
+    """The ways of having no cell that are counted apart, one state for each axis; the last axis changes fastest.
+
+    >>> patterns([Axis("age", 0, 120, outside="own")])
+    (('below',), ('above',), ('missing',))
+    >>> patterns([Axis("age", 0, 120), Axis.ordered("sex", ["f", "m"], outside="drop")])
+    (('inside', 'missing'), ('missing', 'inside'), ('missing', 'missing'))
+    """
+    every = product(*(("inside", *axis.apart) for axis in axes))
+    return tuple(every)[1:]  # the first is a cell of the axes
+
+
+def named(axes: Sequence[Axis], pattern: Sequence[State]) -> str:
+    """A way of having no cell, in words.
+
+    >>> named([Axis("age", 0, 120, outside="own")], ("above",))
+    'age from 120 on'
+    >>> named([Axis("age", 0, 120), Axis.ordered("sex", ["f", "m"])], ("inside", "unlisted"))
+    'sex not listed'
+    """
+    return " and ".join(_state(axis, state) for axis, state in zip(axes, pattern, strict=True) if state != "inside")
+
+
+def clipped(axis: Axis, *, first: bool, last: bool) -> str:
+    """What the edge cells of an axis hold besides their own values, in words; empty if they hold nothing else.
+
+    Args:
+        axis: The axis.
+        first: Whether the first cell is meant.
+        last: Whether the last cell is meant.
+
+    >>> clipped(Axis("age", 0, 120), first=True, last=False)
+    'everything below 0'
+    """
+    if axis.outside != "clip":
+        return ""
+    ends = [end for end, meant in ((lowest(axis), first), (highest(axis), last)) if meant]
+    return " and ".join(f"everything {end}" for end in ends)
+
+
+def lowest(axis: Axis) -> str:
+    """Where the axis begins, for values that lie before."""
+    return f"{'before' if axis.kind == 'dates' else 'below'} {written(axis, [0], [1])[0][0]}"
+
+
+def highest(axis: Axis) -> str:
+    """Where the axis ends, for values that lie there or beyond."""
+    return f"from {written(axis, [axis.size - 1], [axis.size])[1][0]} on"
+
+
+def _state(axis: Axis, state: State) -> str:
+    if state == "below":
+        return f"{axis.column} {lowest(axis)}"
+    if state == "above":
+        return f"{axis.column} {highest(axis)}"
+    return f"{axis.column} {'not listed' if state == 'unlisted' else 'missing'}"

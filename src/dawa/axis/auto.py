@@ -1,0 +1,165 @@
+"""An axis whose bounds nobody knows beforehand: what to look for, and on which grid.
+
+The bounds are found by a private look at the data (``dawa.bounds``). This module says where it looks: on a public grid
+whose cells grow with their distance from 0, so that a few hundred of them reach from a step to trillions of steps. For
+dates the cells are years.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from dawa import budget
+from dawa.axis import readings
+from dawa.axis.base import KINDS, Axis, Missing, Outside
+from dawa.axis.dates import DateAxis
+from dawa.axis.numbers import EdgeAxis, NumberAxis
+from dawa.axis.readings import MONTHS, UNITS, Number, exact
+from dawa.errors import AxisError
+from dawa.limits import MOST_CELLS_ON_AXIS
+
+SHARE = Fraction(1, 20)
+"""The part of epsilon that is spent on finding the bounds of one axis, if nobody says otherwise."""
+REACH = range(46, 3, -2)
+"""Numbers are looked for up to 2^46 steps from 0, where even the widest bounds leave fewer than 2^48 cells, or less."""
+YEARS = (1000, 3000), (1800, 2200), (1900, 2100), (1970, 2070)
+"""Where dates are looked for: in the first of these that can have such steps."""
+
+
+@dataclass(frozen=True)
+class AutoAxis:
+    """Numbers or dates whose bounds are to be found in the data, for a share of epsilon.
+
+    Attributes:
+        column: Where a table holds the attribute.
+        step: The finest difference that matters. A length of time, such as ``"1 day"``, means dates.
+        zone: The time zone, for dates; None takes times as they are written.
+        share: The part of epsilon that may be spent on it.
+        outside: What happens to values outside the bounds that are found.
+        missing: What happens to missing values.
+    """
+
+    column: str
+    step: Fraction | str = Fraction(1)
+    zone: str | None = None
+    share: Fraction = SHARE
+    outside: Outside = "clip"
+    missing: Missing = "own"
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            column: str,
+            step: Number | timedelta = 1,
+            zone: str | None = None,
+            share: budget.Epsilon = SHARE,
+            outside: Outside = "clip",
+            missing: Missing = "own",
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "share", budget.exact(self.share, "share"))
+        if self.share >= 1:
+            raise AxisError(
+                f"share={budget.shown(self.share)} leaves nothing for the release.",
+                "pass the part of epsilon that may be spent on finding the bounds, such as 0.05.",
+            )
+        if self.zone is None and _is_number(self.step):
+            object.__setattr__(self, "step", exact(self.step, "step"))
+        else:
+            number, unit = readings.step(self.step)
+            object.__setattr__(self, "step", f"{number} {unit}{'s' * (number > 1)}")
+        if not self.grids():
+            raise AxisError(
+                f"Steps of {self.step} are too short for bounds that are found in the data.", "choose a coarser step."
+            )
+
+    @property
+    def dated(self) -> bool:
+        """Whether it is an axis of dates or times."""
+        return isinstance(self.step, str)
+
+    def grids(self) -> list[Axis]:
+        """The public cells on which the bounds may be looked for: from the farthest reach to the nearest.
+
+        >>> [int(cut) for cut in AutoAxis("x").grids()[-1].cuts][16:]
+        [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16]
+        """
+        if not self.dated:
+            return [self._numbers(bits) for bits in REACH]
+        number, unit = readings.step(self.step)
+        length = number * UNITS.get(unit, UNITS["day"])
+        fit = [years for years in YEARS if (years[1] - years[0]) * 366 * UNITS["day"] // length < MOST_CELLS_ON_AXIS]
+        return [
+            DateAxis(self.column, f"{first}-01-01", f"{last}-01-01", "1 year", self.zone, "drop", "drop")
+            for first, last in fit
+        ]
+
+    def _numbers(self, bits: int) -> EdgeAxis:
+        """Cells of one step up to 8 steps from 0, and from there on four cells for every power of two."""
+        sizes = [*range(8), *(k << e for e in range(1, bits - 2) for k in (4, 5, 6, 7)), 1 << bits]
+        cuts = [*(-size for size in reversed(sizes)), *sizes[1:]]
+        return EdgeAxis(self.column, [cut * Fraction(self.step) for cut in cuts], "drop", "drop")
+
+    def over(self, grid: Axis, first: int, beyond: int) -> Axis:
+        """The axis over these cells of a grid, the last one not included."""
+        if isinstance(grid, EdgeAxis):
+            ends = grid.cuts[first], grid.cuts[beyond]
+            return NumberAxis(self.column, *ends, Fraction(self.step), self.outside, self.missing)
+        years = (grid.start.year + cell for cell in (first, beyond))
+        start, stop = (readings.time(f"{year}-01-01", "year", self._zone()) for year in years)
+        stop = _reached(start, stop, str(self.step))
+        return DateAxis(self.column, start, stop, str(self.step), self.zone, self.outside, self.missing)
+
+    def _zone(self) -> ZoneInfo | None:
+        return None if self.zone is None else ZoneInfo(self.zone)
+
+    def describe(self) -> str:
+        """What was looked for, in a sentence."""
+        share = budget.shown(100 * self.share)
+        return f"The bounds of {self.column!r} are found in the data, privately, for {share}% of epsilon."
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; exact numbers as fractions in strings."""
+        return {
+            "kind": "auto",
+            "column": self.column,
+            "step": str(self.step),
+            "zone": self.zone,
+            "share": str(self.share),
+            "outside": self.outside,
+            "missing": self.missing,
+        }
+
+
+KINDS["auto"] = AutoAxis
+
+AxisLike = Axis | AutoAxis | Sequence[Axis | AutoAxis]
+"""The axis of a release, or its axes."""
+
+
+def _is_number(step: object) -> bool:
+    try:
+        exact(step, "step")
+    except AxisError:
+        return False
+    return True
+
+
+def _reached(start: datetime, stop: datetime, step: str) -> datetime:
+    """The first end of a step that is not before ``stop``."""
+    number, unit = readings.step(step)
+    plain, zone = start.replace(tzinfo=None), start.tzinfo
+    if unit in MONTHS:
+        each = number * MONTHS[unit]
+        months = -(-12 * (stop.year - start.year) // each) * each
+        return plain.replace(year=start.year + months // 12, month=months % 12 + 1)
+    if unit in {"day", "week"} and zone is not None:
+        days = timedelta(days=number * (7 if unit == "week" else 1))
+        return plain - ((plain - stop.replace(tzinfo=None)) // days) * days
+    first, length = readings.ticks(start), number * UNITS[unit]
+    return readings.at(first - ((first - readings.ticks(stop)) // length) * length, zone)

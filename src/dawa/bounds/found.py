@@ -1,0 +1,78 @@
+"""From noisy histograms to bounds and caps: public functions of what was measured.
+
+``bounds.md`` says why the look is private. A histogram over a coarse public grid is measured with noise on every cell
+alone. What stands out of the noise is kept; a range that holds it, or a cap that keeps it, is read off.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from dawa.arrays import FloatArray
+from dawa.results.estimate import Estimate
+from dawa.results.margins import margin_factor
+
+CHANCE = 0.05
+"""The chance, at most, that noise alone makes a range or a cap larger than the records do."""
+
+SIZES = (*range(1, 8), *(k << e for e in range(1, 18) for k in (4, 5, 6, 7)), 1 << 20)
+"""Where the classes of units begin, by how many records a unit has; the last class has no end."""
+
+
+def hull(histogram: Estimate) -> tuple[int, int]:
+    """The shortest range of cells beyond which nothing stands out of the noise, on either side.
+
+    From each end inwards, a cell is passed as long as neither its own number nor the sum of all cells passed so far
+    exceeds what noise alone would reach, with a chance of ``CHANCE`` for all of these looks together. If nothing stands
+    out anywhere, the range is the cell with the largest number.
+
+    >>> import dawa
+    >>> hull(dawa.estimate([0, 0, 900, 0, 800, 0], epsilon=1, mechanism="identity", seed=0))
+    (2, 5)
+    """
+    numbers, spread = histogram.unbiased, math.sqrt(histogram.unit_variance)
+    first, last = (_passed(side, spread) for side in (numbers, numbers[::-1]))
+    if first == len(numbers):
+        largest = int(np.argmax(numbers))
+        return largest, largest + 1
+    return first, len(numbers) - last
+
+
+def cap(histogram: Estimate, part: Fraction) -> int:
+    """The least number of rows per unit that keeps a part of all rows, as far as they stand out of the noise.
+
+    Args:
+        histogram: How many units have how many rows, in classes that begin at ``SIZES``.
+        part: The part of all rows to keep.
+
+    >>> import dawa
+    >>> units = [0] * len(SIZES)
+    >>> units[0], units[2] = 5000, 3000  # one row, three rows
+    >>> cap(dawa.estimate(units, epsilon=1, mechanism="identity", seed=0), Fraction(9, 10))
+    3
+    """
+    spread = math.sqrt(histogram.unit_variance)
+    least = _margin(CHANCE / 2 / len(SIZES)) * spread
+    units = np.where(histogram.unbiased > least, histogram.unbiased, 0.0)
+    if not units.any():
+        return 1
+    ends = np.array([*(size - 1 for size in SIZES[1:]), SIZES[-1]])
+    typical = (np.array(SIZES) + ends) / 2
+    wanted = float(part) * float(units @ typical)
+    kept = [float(units @ np.minimum(typical, end)) for end in ends]
+    return int(ends[next(i for i, rows in enumerate(kept) if rows >= wanted * (1 - 1e-12))])
+
+
+def _passed(numbers: FloatArray, spread: float) -> int:
+    """How many cells from the beginning hold nothing that stands out."""
+    looks = 4 * len(numbers)
+    alone = numbers > _margin(CHANCE / looks) * spread
+    together = np.cumsum(numbers) > _margin(CHANCE / looks) * spread * np.sqrt(np.arange(1, len(numbers) + 1))
+    out = np.flatnonzero(alone | together)
+    return int(out[0]) if len(out) else len(numbers)
+
+
+def _margin(chance: float) -> float:
+    """Standard deviations that noise exceeds upwards with at most this chance: it is symmetric."""
+    return margin_factor(2 * chance)

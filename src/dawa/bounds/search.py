@@ -1,0 +1,184 @@
+"""The private looks that come before a release whose bounds or cap are not known.
+
+Each look is a histogram over public cells, measured with the budget that is set aside for it. What is found is a
+function of the measured numbers; ``bounds.md`` has the proof.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dawa import check, sources
+from dawa.axis import AutoAxis, Axis
+from dawa.bounds import found
+from dawa.budget import fraction, shown
+from dawa.counts import Counts
+from dawa.errors import AxisError, DawaError, InvariantError, OptionError
+from dawa.limits import MOST_CELLS
+from dawa.mechanisms.catalogue import Identity
+from dawa.noise.randomness import Randomness
+from dawa.results.estimate import Estimate
+from dawa.results.statement import each
+from dawa.sources.tables import TableLike
+from dawa.workloads import all_ranges
+
+SHARE = Fraction(1, 20)
+"""The part of epsilon that is spent on finding a cap."""
+USUAL = Fraction(9, 10)
+"""The part of the rows that a cap keeps, if nobody says otherwise."""
+MOST_ROWS = found.SIZES[-1]
+"""The largest cap that can be found."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """What has to be found before a release can be made.
+
+    Attributes:
+        axes: The axes; those to be found are ``AutoAxis``.
+        unit: The columns of the unit.
+        keep: The part of all rows that the cap on a unit's rows shall keep; None if the cap is given.
+        grids: The grid on which the bounds of each axis are looked for; None for an axis whose bounds are given.
+    """
+
+    axes: tuple[Axis | AutoAxis, ...]
+    unit: tuple[str, ...]
+    keep: Fraction | None
+    grids: tuple[Axis | None, ...]
+
+    @property
+    def shares(self) -> dict[str, Fraction]:
+        """The part of epsilon that each look may spend, by what is looked for."""
+        return shares(self.axes, self.unit, self.keep)
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to find."""
+        return bool(self.shares)
+
+    @property
+    def widest(self) -> tuple[Axis, ...]:
+        """The axes with the widest bounds that may be found."""
+        pairs = zip(self.axes, self.grids, strict=True)
+        return tuple(_over(axis, grid, None) for axis, grid in pairs)
+
+    def describe(self) -> tuple[str, ...]:
+        """What was found in the data, in sentences."""
+        told = [axis.describe() for axis in self.axes if isinstance(axis, AutoAxis)]
+        if self.keep is not None:
+            told.append(
+                f"How many records of each {each(self.unit)} are counted is found in the data, privately, for"
+                f" {shown(100 * SHARE)}% of epsilon: about as many as keep {shown(100 * self.keep)}% of all records."
+            )
+        return tuple(told)
+
+    def bounds(self, table: TableLike, epsilon: Fraction, randomness: Randomness) -> tuple[Axis, ...]:
+        """Find the bounds of all axes that lack them; one record of each unit takes part."""
+        axes = []
+        for axis, grid in zip(self.axes, self.grids, strict=True):
+            if not isinstance(axis, AutoAxis) or grid is None:
+                axes.append(_over(axis, grid, None))
+                continue
+            with sources.query(table, (grid,), self.unit) as query:
+                counts = query.counts().inside
+            axes.append(_over(axis, grid, found.hull(_measured(counts, axis.share * epsilon, randomness))))
+        return tuple(axes)
+
+    def cap(self, table: TableLike, axes: tuple[Axis, ...], epsilon: Fraction, randomness: Randomness) -> int:
+        """Find how many rows of a unit to count; each unit takes part once."""
+        if self.keep is None:
+            raise InvariantError("The cap is given.")
+        with sources.query(table, axes, self.unit) as query:
+            units = query.units(found.SIZES)
+        return found.cap(_measured(units, SHARE * epsilon, randomness), self.keep)
+
+
+def planned(table: TableLike, axes: Sequence[Axis | AutoAxis], unit: tuple[str, ...], keep: Fraction | None) -> Search:
+    """What has to be found, on the farthest grids that the table's types allow.
+
+    Only declared types are looked at. A grid is used if the table could be counted along the widest axes that may be
+    found on it, so that no bounds that are found can make counting fail.
+
+    Raises:
+        DawaError: If the table does not fit the axes on any grid, or too much of epsilon would be spent on looking.
+    """
+    shares(axes, unit, keep)
+    choices = [axis.grids() if isinstance(axis, AutoAxis) else [None] for axis in axes]
+    if not any(isinstance(axis, AutoAxis) for axis in axes):
+        return Search(tuple(axes), unit, keep, (None,) * len(axes))
+    refused: DawaError = AxisError("The axes have too many cells.", "choose coarser steps, or fewer axes.")
+    for place in range(max(map(len, choices))):
+        grids = tuple(listed[min(place, len(listed) - 1)] for listed in choices)
+        search = Search(tuple(axes), unit, keep, grids)
+        if math.prod(axis.size for axis in search.widest) > MOST_CELLS:
+            continue
+        try:
+            with sources.query(table, search.widest, unit) as query:
+                query.check()
+        except AxisError as error:
+            refused = error
+        else:
+            return search
+    raise refused
+
+
+def shares(axes: Sequence[Axis | AutoAxis], unit: tuple[str, ...], keep: Fraction | None) -> dict[str, Fraction]:
+    """The part of epsilon that each look may spend, by what is looked for.
+
+    Raises:
+        OptionError: If nothing would be left for the release.
+    """
+    parts = {f"bounds of {axis.column!r}": axis.share for axis in axes if isinstance(axis, AutoAxis)}
+    if keep is not None:
+        parts[f"records per {each(unit)}"] = SHARE
+    if sum(parts.values()) >= 1:
+        raise OptionError("Looking for bounds would spend all of epsilon.", "give the axes smaller shares.")
+    return parts
+
+
+def kept(unit: tuple[str, ...], max_rows_per_unit: int | str | None) -> Fraction | None:
+    """The part of all rows that a cap shall keep, if the cap is to be found: ``"auto"``, or a part such as ``"95%"``.
+
+    >>> kept(("person",), "auto"), kept(("person",), "95%"), kept(("person",), 3)
+    (Fraction(9, 10), Fraction(19, 20), None)
+
+    Raises:
+        OptionError: If it is some other text, or there is no unit.
+    """
+    if not isinstance(max_rows_per_unit, str):
+        return None
+    hint = "pass a whole number, 'auto', or the part of all rows to keep, such as '95%'."
+    try:
+        part = USUAL if max_rows_per_unit == "auto" else fraction(max_rows_per_unit.removesuffix("%")) / 100
+    except (ValueError, ZeroDivisionError):
+        raise OptionError(f"max_rows_per_unit={max_rows_per_unit!r} is not a number of rows.", hint) from None
+    if not (max_rows_per_unit == "auto" or max_rows_per_unit.endswith("%")) or not 0 < part < 1:
+        raise OptionError(f"max_rows_per_unit={max_rows_per_unit!r} is not a number of rows.", hint)
+    if not unit:
+        raise OptionError(
+            f"max_rows_per_unit={max_rows_per_unit} without a unit would change nothing.",
+            "name the column that says whose record it is: unit='person_id', for example.",
+        )
+    return part
+
+
+def loss(searched: dict[str, Fraction], per_record: Fraction, most: int) -> Fraction:
+    """What a unit loses to all looks and to the release, in exact arithmetic."""
+    return sum(searched.values(), sources.loss(per_record, most))
+
+
+def _measured(counts: Counts, epsilon: Fraction, randomness: Randomness) -> Estimate:
+    """A histogram with noise on every cell alone."""
+    measured = Identity().run(counts, all_ranges(counts.shape[0]), epsilon, randomness)
+    check.within(measured.epsilon, epsilon, "Looking")
+    return measured
+
+
+def _over(axis: Axis | AutoAxis, grid: Axis | None, cells: tuple[int, int] | None) -> Axis:
+    """The axis over some cells of a grid, or over all of them; an axis with bounds stays as it is."""
+    if not isinstance(axis, AutoAxis):
+        return axis
+    if grid is None:
+        raise InvariantError("An axis has no grid.")
+    first, beyond = (0, grid.size) if cells is None else cells
+    return axis.over(grid, first, beyond)
