@@ -394,7 +394,7 @@ def test_the_statement_names_a_record():
         "one row of the table",
         "Somebody with several records in the table is protected less",
         "The column 'age' is read as numbers from 0 up to 100 in steps of 1.",
-        "Values outside are counted in the first or the last cell; missing values are left out.",
+        "Values outside are counted in the first or the last cell; missing values, and values that cannot be read so,",
     ):
         assert words in said
     assert "person" not in said
@@ -415,9 +415,9 @@ def test_the_statement_names_a_person(tmp_path):
         assert words in said
     data = json.loads(rel.save(tmp_path / "release.json").read_text(encoding="utf-8"))["privacy"]
     assert data["statement"] == said
-    assert (data["unit_column"], data["max_rows_per_unit"], data["mechanism_epsilon"]) == ("person", 3, "1/6")
+    assert (data["unit_columns"], data["max_rows_per_unit"], data["mechanism_epsilon"]) == (["person"], 3, "1/6")
     assert str(dawa.load(tmp_path / "release.json").privacy) == said
-    one = str(dawa.release(PEOPLE, axis, epsilon="0.5", unit="person").privacy)
+    one = str(dawa.release(PEOPLE, axis, epsilon="0.5", unit="person", max_rows_per_unit=1).privacy)
     assert "At most one record of each was counted, chosen at random. Records without" in one
 
 

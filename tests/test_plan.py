@@ -73,7 +73,7 @@ def test_noise_is_that_of_equal_buckets():
 
 
 def test_a_unit_makes_noise_as_many_times_larger():
-    one = planned([AGE], epsilon=1, unit="person", mechanism="identity")
+    one = planned([AGE], epsilon=1, unit="person", max_rows_per_unit=1, mechanism="identity")
     three = planned([AGE], epsilon=1, unit="person", max_rows_per_unit=3, mechanism="identity")
     assert three.expected[0].rmse == pytest.approx(3 * one.expected[0].rmse, rel=1e-3)
     assert three.split == one.split, "the person loses as much"

@@ -18,7 +18,9 @@ MODULES = {
 OWN_SHAPE = {"mechanisms/agrid.py", "mechanisms/dpcube.py", "mechanisms/efpa.py", "mechanisms/mwem.py"}
 """Mechanisms that are not a partition and measurements: private steps of their own, with proofs of their own."""
 STEPS = {name for name in MODULES if name.startswith("partition/")} | {"measure.py"} | OWN_SHAPE
-WIRING = {"pipeline.py"} | {f"mechanisms/{name}.py" for name in ("base", "catalogue", "hybrid_tree", "two_stage")}
+WIRING = {"pipeline.py", "bounds/search.py"} | {
+    f"mechanisms/{name}.py" for name in ("base", "catalogue", "hybrid_tree", "two_stage")
+}
 """These pass randomness on, without drawing from it."""
 BENCHMARK = {
     f"dawa_bench/{path.relative_to(BENCH).as_posix()}": ast.parse(path.read_text(encoding="utf-8"))

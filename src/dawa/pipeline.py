@@ -38,8 +38,7 @@ from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement, protected
-from dawa.sources.counting import UnitLike
-from dawa.sources.tables import TableLike
+from dawa.sources.tables import TableLike, UnitLike
 from dawa.version import __version__
 from dawa.workloads import all_ranges, random_rectangles
 

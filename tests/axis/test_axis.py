@@ -60,9 +60,9 @@ def test_bounds_are_required_and_the_error_says_why_and_how(make, why):
     ("axis", "words"),
     [
         (Axis("x", 0, 1, "0.25"), ["'x'", "numbers from 0 up to 1 in steps of 0.25", "first or the last cell"]),
-        (Axis("x", 0, 1, outside="drop"), ["Values outside are left out; missing values are left out."]),
+        (Axis("x", 0, 1, outside="drop"), ["outside are left out; missing values, and", "are counted apart"]),
         (Axis.edges("x", [0, "1/3", 1]), ["between given edges (0, 1/3, 1)"]),
-        (Axis.ordered("x", ["A", "B"]), ["2 categories in order (A, B)", "not listed, and missing values, are left"]),
+        (Axis.ordered("x", ["A", "B"]), ["2 categories in order (A, B)", "not listed are counted apart; missing"]),
         (Axis.ordered("x", list(range(50))), ["50 categories in order (0, …, 49)"]),
     ],
 )  # fmt: skip

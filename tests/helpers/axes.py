@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from dawa.axis import Axis
 
 ZONES = [None, "UTC", "Europe/Berlin", "America/St_Johns", "America/Sao_Paulo", "Pacific/Apia", "Asia/Kathmandu"]
+rules = st.tuples(st.sampled_from(["clip", "drop", "own"]), st.sampled_from(["drop", "own"]))
+"""What happens to values outside, and to missing ones."""
 fractions = st.fractions(-50, 50, max_denominator=60)
 steps = st.fractions(Fraction(1, 40), 9, max_denominator=40)
 
@@ -17,13 +19,13 @@ steps = st.fractions(Fraction(1, 40), 9, max_denominator=40)
 def numbered(draw):
     start, step = draw(fractions), draw(steps)
     size = draw(st.integers(1, 40))
-    return Axis("x", start, start + size * step, step, draw(st.sampled_from(["clip", "drop"])))
+    return Axis("x", start, start + size * step, step, *draw(rules))
 
 
 @st.composite
 def edged(draw):
     cuts = sorted(draw(st.sets(fractions, min_size=2, max_size=20)))
-    return Axis.edges("x", cuts, draw(st.sampled_from(["clip", "drop"])))
+    return Axis.edges("x", cuts, *draw(rules))
 
 
 @st.composite
@@ -40,4 +42,4 @@ def dated(draw):
         stop += size * timedelta(**{f"{unit}s": number})
     else:
         stop = stop.replace(tzinfo=ZoneInfo(zone)).astimezone(UTC) + size * timedelta(**{f"{unit}s": number})
-    return Axis.dates("x", start, stop, f"{number} {unit}", zone, draw(st.sampled_from(["clip", "drop"])))
+    return Axis.dates("x", start, stop, f"{number} {unit}", zone, *draw(rules))

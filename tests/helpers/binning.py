@@ -12,6 +12,7 @@ import numpy as np
 
 from dawa import sources
 from dawa.axis import DateAxis, EdgeAxis, OrderedAxis
+from dawa.axis.apart import patterns
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
@@ -19,11 +20,11 @@ CALENDAR = {"day", "week", *MONTHS}
 
 
 def cell(axis, value):
-    """The cell of one value, or None if it is not counted."""
+    """The cell of one value; in its place the reason why it has none, if such values are counted apart, or None."""
     if value is None or value != value:  # noqa: PLR0124  NaN
-        return None
+        return "missing" if axis.missing == "own" else None
     if isinstance(axis, OrderedAxis):
-        return axis.labels.index(value) if value in axis.labels else None
+        return axis.labels.index(value) if value in axis.labels else {"own": "unlisted", "drop": None}[axis.outside]
     if isinstance(axis, DateAxis):
         borders, place = date_borders(axis), moment(value)
     elif isinstance(value, (float, np.floating)):
@@ -32,9 +33,10 @@ def cell(axis, value):
     else:
         borders, place = number_borders(axis), Fraction(value) if math.isfinite(value) else float(value)
     found = bisect_right(borders, place) - 1
-    if axis.outside == "drop":
-        return found if 0 <= found < axis.size else None
-    return min(max(found, 0), axis.size - 1)
+    if 0 <= found < axis.size:
+        return found
+    above = found > 0
+    return {"drop": None, "own": "above" if above else "below", "clip": axis.size - 1 if above else 0}[axis.outside]
 
 
 @cache
@@ -84,18 +86,33 @@ def moment(value):
 
 
 def expected(axes, *columns):
-    """Counts by flat cell number."""
+    """Counts by flat cell number, and by the states of records that are counted apart."""
     counts = Counter()
     for row in zip(*columns, strict=True):
         cells = [cell(axis, value) for axis, value in zip(axes, row, strict=True)]
-        if None not in cells:
+        if None in cells:
+            continue
+        if any(isinstance(place, str) for place in cells):
+            counts[tuple(place if isinstance(place, str) else "inside" for place in cells)] += 1
+        else:
             counts[int(np.ravel_multi_index(cells, [axis.size for axis in axes]))] += 1
     return dict(counts)
 
 
-def found(table, *axes, **options):
-    """The same, by the engine; counts of several axes are put back into row-major order."""
-    with sources.query(table, axes, **options) as query:
+def everything(table, *axes, unit=None, max_rows_per_unit=1):
+    """The same, by the engine."""
+    with sources.query(table, axes, sources.unit_columns(unit), max_rows_per_unit) as query:
         query.check()
         rows = query.rows()
-    return dict(zip(rows["cell"].to_pylist(), rows["records"].to_pylist(), strict=True))
+    pairs = zip(rows["cell"].to_pylist(), rows["records"].to_pylist(), strict=True)
+    return {named(place, axes): records for place, records in pairs}
+
+
+def named(place, axes):
+    """A cell's number, or the states of records that are counted apart."""
+    return place if place >= 0 else patterns(axes)[-place - 1]
+
+
+def found(table, *axes, **options):
+    """The counts inside the axes alone."""
+    return {place: records for place, records in everything(table, *axes, **options).items() if isinstance(place, int)}

@@ -10,15 +10,15 @@ from dawa.sources.dialect import Dialect
 
 X = Axis("x", 0, 10)
 """The axis that most tests of reading count along, and others by what they count."""
-NUMBERS = (X, Axis("x", -100, 100, "0.5", "drop"), Axis.edges("x", [0, "0.5", 50]))
-INTEGERS = (X, Axis("x", -100, 100, 5, "drop"), Axis.ordered("x", [0, 5]))
+NUMBERS = (X, Axis("x", -100, 100, "0.5", "own"), Axis.edges("x", [0, "0.5", 50], "drop", "drop"))
+INTEGERS = (X, Axis("x", -100, 100, 5, "own"), Axis("x", -100, 100, 5, "drop", "drop"), Axis.ordered("x", [0, 5]))
 NAIVE = (
     Axis.dates("x", "1969-12-30", "1970-02-01", "1 day"),
-    Axis.dates("x", "2013-01-01", "2014-01-01", "1 month", None, "drop"),
+    Axis.dates("x", "2013-01-01", "2014-01-01", "1 month", None, "own"),
 )
 AWARE = (
     Axis.dates("x", "1969-12-30", "1970-02-01", "1 day", "Europe/Berlin"),
-    Axis.dates("x", "1969-12-31", "1970-01-02", "1 hour", "UTC", "drop"),
+    Axis.dates("x", "1969-12-31", "1970-01-02", "1 hour", "UTC", "own", "drop"),
 )
 LETTERS = (Axis.ordered("x", ["A", "B", "Ä", ""]),)
 
@@ -121,19 +121,26 @@ def named(columns, **marks):
 # --- counts ---------------------------------------------------------------------------------------------------------
 
 
-def outcome(table, *axes, **options):
+def outcome(table, *axes, unit=None, max_rows_per_unit=1):
     """What comes of counting a table: its counts, or in their place the words of the refusal, and when it came."""
     step = "opening"
     try:
-        with sources.query(table, axes, **options) as query:
+        with sources.query(table, axes, sources.unit_columns(unit), max_rows_per_unit) as query:
             step = "checking"
             query.check()
             step = "reading"
-            private = query.counts().exposed
-        return "counted", Counter(dict(zip(private.cells.tolist(), private.counts.tolist(), strict=True)))
+            tally = query.counts()
+        return "counted", _counter("inside", tally.inside) + _counter("apart", tally.apart)
     except DawaError as error:
         # where a file lies is public, and not the same for two neighbours
         return step, type(error).__name__, re.sub(r"/\S*/", "", str(error))
+
+
+def _counter(part, private):
+    if private is None:
+        return Counter()
+    cells, records = (column.tolist() for column in private.exposed)
+    return Counter({(part, cell): number for cell, number in zip(cells, records, strict=True)})
 
 
 def check_neighbours(more, fewer, most=1):
@@ -158,6 +165,8 @@ def by_row(table, axis, rows):
         found = query.rows()
     cells = dict.fromkeys(range(rows))
     for flat, number in zip(found["cell"].to_pylist(), found["records"].to_pylist(), strict=True):
+        if flat < 0:  # counted apart
+            continue
         assert number == 1
         cell, row = divmod(flat, rows)
         cells[row] = cell

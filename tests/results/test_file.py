@@ -36,7 +36,7 @@ def made(**options):
 
 @pytest.fixture(scope="module")
 def schema():
-    text = resources.files("dawa").joinpath("results/schema/release-1.json").read_text(encoding="utf-8")
+    text = resources.files("dawa").joinpath("results/schema/release-2.json").read_text(encoding="utf-8")
     found = json.loads(text)
     jsonschema.Draft202012Validator.check_schema(found)
     return jsonschema.Draft202012Validator(found)
@@ -46,7 +46,7 @@ def schema():
 def data():
     """A release as JSON values, with a walk and a tree."""
     rel = made(strategy="greedy")
-    return json.loads(json.dumps(release_file.written(rel.axes, rel.estimate, rel.privacy)))
+    return json.loads(json.dumps(rel.to_json()))
 
 
 def load(tmp_path, content):
@@ -105,7 +105,7 @@ def test_every_field_of_the_schema_is_described(schema):
     ("where", "value"),
     [
         (("format",), "other"),
-        (("version",), 2),
+        (("version",), 3),
         (("privacy", "epsilon"), 0.5),
         (("privacy", "private"), "yes"),
         (("axes",), []),
@@ -114,6 +114,9 @@ def test_every_field_of_the_schema_is_described(schema):
         (("strategy", "kind"), "dense"),
         (("noise", "resolution"), 10),
         (("stops", "depth", 0), "deep"),
+        (("apart", "states", 0), ["gone"]),
+        (("axes", 0, "missing"), "keep"),
+        (("privacy", "unit_columns"), "person"),
     ],
 )
 def test_the_schema_has_teeth(schema, data, where, value):
@@ -248,7 +251,7 @@ def test_a_second_axis_is_refused(tmp_path, data):
 )
 def test_damaged_hats_are_refused(tmp_path, key, value):
     rel = made(**CASES["hats"])
-    data = release_file.written(rel.axes, rel.estimate, rel.privacy)
+    data = rel.to_json()
     load(tmp_path, data)
     with pytest.raises(ReleaseError, match="Hint:"):
         load(tmp_path, changed(data, ("strategy", key), value))
@@ -256,7 +259,7 @@ def test_damaged_hats_are_refused(tmp_path, key, value):
 
 def test_hats_that_outweigh_their_budget_are_refused(tmp_path):
     rel = made(**CASES["hats"])
-    data = release_file.written(rel.axes, rel.estimate, rel.privacy)
+    data = rel.to_json()
     with pytest.raises(ReleaseError, match="Hint:"):
         load(tmp_path, changed(data, ("strategy", "leaf", 7), 65_536))
 
@@ -266,14 +269,14 @@ def test_hats_that_outweigh_their_budget_are_refused(tmp_path):
 )
 def test_damaged_wavelets_are_refused(tmp_path, key, value):
     rel = made(**CASES["wavelet"])
-    data = release_file.written(rel.axes, rel.estimate, rel.privacy)
+    data = rel.to_json()
     with pytest.raises(ReleaseError, match="Hint:"):
         load(tmp_path, changed(data, ("strategy", key), value))
 
 
 def test_a_newer_file_asks_for_a_newer_library(tmp_path, data):
     with pytest.raises(ReleaseError, match=r"newer(?s:.)*Hint: update dawa"):
-        load(tmp_path, {**data, "version": 2})
+        load(tmp_path, {**data, "version": 3})
 
 
 @pytest.mark.parametrize("content", ["", "{", "no JSON", "[]", "5", "null", '{"format": "dawa-release"}', "{}"])
@@ -316,7 +319,7 @@ def mapped(axes=(LON, LAT), **options):
 
 
 def written(rel):
-    return json.loads(json.dumps(release_file.written(rel.axes, rel.estimate, rel.privacy)))
+    return json.loads(json.dumps(rel.to_json()))
 
 
 @pytest.fixture(scope="module")
@@ -385,7 +388,9 @@ def test_all_files_together_name_exactly_the_fields_of_the_schema(schema, data, 
     assert {axis["kind"]: set(axis) for file in files for axis in file["axes"]} == axes
     assert set(data["stops"]) == set(known["stops"]["oneOf"][1]["properties"])
     for part in ("privacy", "buckets", "noise"):
-        assert {key for file in files for key in file[part]} == set(known[part]["properties"])
+        earlier = {"unit_column"} if part == "privacy" else set()
+        assert {key for file in files for key in file[part]} == set(known[part]["properties"]) - earlier
+    assert set(data["apart"]) == set(known["apart"]["oneOf"][1]["properties"])
     strategies = {branch["title"]: set(branch["properties"]) for branch in known["strategy"]["oneOf"]}
     assert {file["strategy"]["kind"]: set(file["strategy"]) for file in files} == strategies
     assert set(strategies) == set(release_file.KINDS)

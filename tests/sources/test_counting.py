@@ -12,6 +12,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+import dawa
 from dawa import Axis, sources
 from dawa.errors import AxisError, OptionError, SourceError
 from dawa.sources import engines
@@ -274,11 +275,15 @@ def test_names_in_an_address():
 @pytest.mark.parametrize(
     "wrong",
     [{"max_rows_per_unit": 2}, {"unit": "p", "max_rows_per_unit": 0}, {"unit": "p", "max_rows_per_unit": 1.5},
-     {"unit": "p", "max_rows_per_unit": True}, {"unit": "p", "max_rows_per_unit": None}, {"unit": 5}],
+     {"unit": "p", "max_rows_per_unit": True}, {"unit": "p", "max_rows_per_unit": None}, {"unit": 5}, {"unit": ""},
+     {"unit": [], "max_rows_per_unit": 1}, {"unit": ["p", "p"], "max_rows_per_unit": 1}, {"unit": "p"},
+     {"unit": ["p", 5], "max_rows_per_unit": 1}, {"unit": "p", "max_rows_per_unit": "many"},
+     {"unit": "p", "max_rows_per_unit": "0%"}, {"unit": "p", "max_rows_per_unit": "100%"},
+     {"unit": "p", "max_rows_per_unit": "3"}, {"max_rows_per_unit": "auto"}],
 )  # fmt: skip
 def test_what_is_no_unit_is_refused(wrong):
     with pytest.raises(OptionError, match="Hint:"):
-        found({"x": [1], "p": [1]}, X, **wrong)
+        dawa.release({"x": [1], "p": [1]}, X, epsilon=1, **wrong)
 
 
 def test_the_embedded_engine_prints_nothing_and_spills_into_its_own_folder(tmp_path, monkeypatch):

@@ -172,7 +172,7 @@ def test_no_source_tells_a_value(told, data, name):
     for axis in few:
         told.run(TABLES[name](data), AXES[axis])
     told.run(TABLES[name](data), LETTERS, unit="who", max_rows_per_unit=2)
-    told.run(TABLES[name](data), LETTERS, unit="absent")
+    told.run(TABLES[name](data), LETTERS, unit="absent", max_rows_per_unit=1)
 
 
 @pytest.mark.parametrize("schema", [None, {"x": "int64"}, {"x": "date"}, {"x": "string"}])
@@ -199,7 +199,7 @@ def test_postgres_tells_no_value(told, postgres):
         connection.execute("create type quiet.canary4711 as enum ('canary4711')")
     for axis in AXES.values():
         told.run(sources.table(postgres, "plain", "quiet"), axis)
-        told.run(sources.table(postgres, "failing", "quiet"), axis, unit="who")
+        told.run(sources.table(postgres, "failing", "quiet"), axis, unit="who", max_rows_per_unit=1)
 
 
 def test_an_engine_of_ibis_tells_no_value(told):
@@ -211,7 +211,7 @@ def test_an_engine_of_ibis_tells_no_value(told):
     with engines.quietly():
         plain, failing = backend.table("plain"), backend.table("failing")
     for axis in AXES.values():
-        told.run(plain, axis, unit="who")
+        told.run(plain, axis, unit="who", max_rows_per_unit=1)
         told.run(failing, axis)
         told.run(plain.mutate(x=plain.x.cast("date")), axis)
     backend.disconnect()

@@ -153,8 +153,11 @@ class WatchedArray:
 def test_sequences_are_not_looked_at(book, reserved):
     table = {"x": Watched([1, 2, 3], reserved), "who": Watched(["a", "b", None], reserved)}
     refused(book, table)
-    refused(book, table, unit="who")
-    assert dawa.release(table, X, epsilon=1, unit="who", ledger=book, dataset="rich").privacy.epsilon == 1
+    refused(book, table, unit="who", max_rows_per_unit=1)
+    assert (
+        dawa.release(table, X, epsilon=1, unit="who", max_rows_per_unit=1, ledger=book, dataset="rich").privacy.epsilon
+        == 1
+    )
 
 
 def test_what_becomes_an_array_is_not_looked_at(book, reserved):
@@ -272,7 +275,7 @@ def test_postgres_without_the_right_to_read_costs_nothing(book, people, role):
         dawa.release(sources.table(address, "plain", "late"), X, epsilon=1, ledger=book, dataset="rich")
     table = sources.table(address, "plain", "late")
     with pytest.raises(DawaError, match="Hint:"):
-        dawa.release(table, Axis("y", 0, 9), unit="x", epsilon=1, ledger=book, dataset="rich")
+        dawa.release(table, Axis("y", 0, 9), unit="x", max_rows_per_unit=1, epsilon=1, ledger=book, dataset="rich")
     assert book.account("rich").spent == 0
     if role == "late_other":
         dawa.release(sources.table(address, "plain", "late"), Axis("y", 0, 9), epsilon=1, ledger=book, dataset="rich")
@@ -352,6 +355,11 @@ def test_what_can_be_told_without_rows_costs_nothing(tmp_path, book, name):
     make, axis = REFUSED[name]
     with pytest.raises(DawaError, match="Hint:"):
         dawa.release(
-            make(tmp_path), axis, epsilon=1, unit="who" if name == "uneven lists" else None, ledger=book, dataset="rich"
+            make(tmp_path),
+            axis,
+            epsilon=1,
+            **({"unit": "who", "max_rows_per_unit": 1} if name == "uneven lists" else {}),
+            ledger=book,
+            dataset="rich",
         )
     assert book.account("rich").spent == 0

@@ -667,7 +667,7 @@ def test_pandas_columns(name):
 
 # --- units ----------------------------------------------------------------------------------------------------------
 
-FIVE = Axis("x", 0, 5, outside="drop")
+FIVE = Axis("x", 0, 5, outside="drop", missing="drop")
 owners = st.sampled_from([None, "a", "b", "7", "07", "NA", "x\ny", "z" * 5000])
 people = st.lists(
     st.tuples(owners, st.none() | st.integers(-2, 7), st.integers(10**8, 10**9)),
@@ -677,8 +677,8 @@ people = st.lists(
 
 
 def kept(table, most):
-    with counting.source(table, (FIVE, Axis("key", 0, 1)), "owner") as source:
-        rows = source.fetch(counting.expression(source, (FIVE,), "owner", most, "key"))
+    with counting.source(table, (FIVE, Axis("key", 0, 1)), ("owner",)) as source:
+        rows = source.fetch(counting.expression(source, (FIVE,), ("owner",), most, "key"))
     return dict(zip(rows["cell"].to_pylist(), rows["records"].to_pylist(), strict=True))
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from dawa import Axis, DawaError, release, sources
 from dawa.sources import counting
-from helpers.binning import expected, found
+from helpers.binning import everything, expected, found, named
 from helpers.nasty import HOSTILE, KINDS, LINES, PAIRS, ROWS, columns
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
@@ -44,10 +44,12 @@ def batched(axes):
 
 def wrong(frame, some):
     """Those that are counted otherwise than by hand."""
-    with counting.source(frame, (), None) as source:
-        parts = [counting.expression(source, axes, None, 1).mutate(which=i) for i, axes in enumerate(some)]
+    with counting.source(frame, (), ()) as source:
+        parts = [counting.expression(source, axes, (), 1).mutate(which=i) for i, axes in enumerate(some)]
         rows = source.fetch(ibis.union(*parts)).to_pylist()
-    counts = [{row["cell"]: row["records"] for row in rows if row["which"] == i} for i in range(len(some))]
+    counts = [
+        {named(row["cell"], axes): row["records"] for row in rows if row["which"] == i} for i, axes in enumerate(some)
+    ]
     return [axes for axes, one in zip(some, counts, strict=True) if one != expected(axes, *columns(axes))]
 
 
@@ -61,7 +63,7 @@ def test_empty_tables_and_tables_by_name(frame, spark):
     axis = Axis(HOSTILE, 0, 10)
     assert found(frame.limit(0), axis) == {}
     frame.createOrReplaceTempView("people")
-    assert found(sources.table(spark, "people"), axis) == expected((axis,), ROWS[HOSTILE])
+    assert everything(sources.table(spark, "people"), axis) == expected((axis,), ROWS[HOSTILE])
     with pytest.raises(DawaError, match="no table 'nobody'"):
         found(sources.table(spark, "nobody"), axis)
     with pytest.raises(DawaError, match="is not a table"):

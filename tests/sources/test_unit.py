@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dawa import Axis
 from dawa.sources import counting
 
-AXIS = Axis("x", 0, 5, outside="drop")
+AXIS = Axis("x", 0, 5, outside="drop", missing="drop")
 
 rows = st.lists(
     st.tuples(st.sampled_from([None, "a", "b", "c", "d"]), st.none() | st.integers(-2, 7), st.integers(0, 10**9)),
@@ -30,8 +30,8 @@ def kept(table, most, key="key"):
         "x": pa.array([x for _, x, _ in table], pa.int64()),
         "key": pa.array([key for _, _, key in table], pa.int64()),
     }
-    with counting.source(columns, (AXIS, Axis("key", 0, 1)), "owner") as source:
-        found = source.fetch(counting.expression(source, (AXIS,), "owner", most, key)).to_pylist()
+    with counting.source(columns, (AXIS, Axis("key", 0, 1)), ("owner",)) as source:
+        found = source.fetch(counting.expression(source, (AXIS,), ("owner",), most, key)).to_pylist()
     return {row["cell"]: row["records"] for row in found}
 
 
@@ -68,8 +68,8 @@ def test_the_choice_is_random_and_fair():
     table = {"owner": np.repeat(np.arange(units), each), "x": np.tile(np.arange(each), units)}
     runs = []
     for _ in range(2):
-        with counting.source(table, (AXIS,), "owner") as source:
-            found = source.fetch(counting.expression(source, (AXIS,), "owner", most)).to_pylist()
+        with counting.source(table, (AXIS,), ("owner",)) as source:
+            found = source.fetch(counting.expression(source, (AXIS,), ("owner",), most)).to_pylist()
         counts = {row["cell"]: row["records"] for row in found}
         assert sum(counts.values()) == units * most
         share = most / each
@@ -87,10 +87,10 @@ def test_rows_that_do_not_count_use_up_nothing():
 
 @pytest.mark.parametrize("owners", [np.array([1.0, 1.0, np.nan, np.nan]), ["a", "a", None, None]])
 def test_rows_without_a_unit_are_left_out(owners):
-    with counting.query({"x": [1, 1, 1, 1], "who": owners}, (AXIS,), "who", 2) as query:
+    with counting.query({"x": [1, 1, 1, 1], "who": owners}, (AXIS,), ("who",), 2) as query:
         assert query.source.fetch(query.expression).to_pylist() == [{"cell": 1, "records": 2}]
 
 
 def test_the_loss_is_exact():
     assert counting.loss(Fraction(1, 10) / 3, 3) == Fraction(1, 10)
-    assert counting.check_unit("p", np.int64(3)) == 3
+    assert counting.check_rows(("p",), np.int64(3)) == 3

@@ -1,7 +1,7 @@
 """An axis whose bounds nobody knows beforehand: what to look for, and on which grid.
 
 The bounds are found by a private look at the data (``dawa.bounds``). This module says where it looks: on a public grid
-whose cells grow with their distance from 0, so that a few hundred of them reach from a step to trillions of steps. For
+whose cells double with their distance from 0, so that a hundred of them reach from a step to trillions of steps. For
 dates the cells are years.
 """
 
@@ -25,6 +25,8 @@ SHARE = Fraction(1, 20)
 """The part of epsilon that is spent on finding the bounds of one axis, if nobody says otherwise."""
 REACH = range(46, 3, -2)
 """Numbers are looked for up to 2^46 steps from 0, where even the widest bounds leave fewer than 2^48 cells, or less."""
+OCTAVES_OF_ROOM, YEARS_OF_ROOM = 2, 1
+"""How many cells of the grid are added on each side of those that stand out of the noise."""
 YEARS = (1000, 3000), (1800, 2200), (1900, 2100), (1970, 2070)
 """Where dates are looked for: in the first of these that can have such steps."""
 
@@ -73,10 +75,12 @@ class AutoAxis:
         else:
             number, unit = readings.step(self.step)
             object.__setattr__(self, "step", f"{number} {unit}{'s' * (number > 1)}")
-        if not self.grids():
+        grids = self.grids()
+        if not grids:
             raise AxisError(
                 f"Steps of {self.step} are too short for bounds that are found in the data.", "choose a coarser step."
             )
+        self.over(grids[-1], 0, 1)  # an axis that may be found checks the rest
 
     @property
     def dated(self) -> bool:
@@ -86,8 +90,8 @@ class AutoAxis:
     def grids(self) -> list[Axis]:
         """The public cells on which the bounds may be looked for: from the farthest reach to the nearest.
 
-        >>> [int(cut) for cut in AutoAxis("x").grids()[-1].cuts][16:]
-        [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16]
+        >>> [int(cut) for cut in AutoAxis("x").grids()[-1].cuts]
+        [-16, -8, -4, -2, -1, 0, 1, 2, 4, 8, 16]
         """
         if not self.dated:
             return [self._numbers(bits) for bits in REACH]
@@ -100,10 +104,18 @@ class AutoAxis:
         ]
 
     def _numbers(self, bits: int) -> EdgeAxis:
-        """Cells of one step up to 8 steps from 0, and from there on four cells for every power of two."""
-        sizes = [*range(8), *(k << e for e in range(1, bits - 2) for k in (4, 5, 6, 7)), 1 << bits]
-        cuts = [*(-size for size in reversed(sizes)), *sizes[1:]]
+        """Cells between the powers of two times the step, on both sides of 0."""
+        sizes = [1 << power for power in range(bits + 1)]
+        cuts = [*(-size for size in reversed(sizes)), 0, *sizes]
         return EdgeAxis(self.column, [cut * Fraction(self.step) for cut in cuts], "drop", "drop")
+
+    def around(self, grid: Axis, first: int, beyond: int) -> Axis:
+        """The axis over these cells of a grid and some more on each side, where a tail too thin to be seen may lie.
+
+        Room that stays empty costs next to nothing; a tail that is cut off costs all of its records.
+        """
+        room = YEARS_OF_ROOM if self.dated else OCTAVES_OF_ROOM
+        return self.over(grid, max(first - room, 0), min(beyond + room, grid.size))
 
     def over(self, grid: Axis, first: int, beyond: int) -> Axis:
         """The axis over these cells of a grid, the last one not included."""

@@ -11,10 +11,11 @@ import numpy as np
 
 from dawa.arrays import FloatArray
 from dawa.results.estimate import Estimate
-from dawa.results.margins import margin_factor
 
 CHANCE = 0.05
 """The chance, at most, that noise alone makes a range or a cap larger than the records do."""
+RATES = np.linspace(0.01, 0.99, 99)
+"""Where Chernoff's bound is tried."""
 
 SIZES = (*range(1, 8), *(k << e for e in range(1, 18) for k in (4, 5, 6, 7)), 1 << 20)
 """Where the classes of units begin, by how many records a unit has; the last class has no end."""
@@ -31,8 +32,8 @@ def hull(histogram: Estimate) -> tuple[int, int]:
     >>> hull(dawa.estimate([0, 0, 900, 0, 800, 0], epsilon=1, mechanism="identity", seed=0))
     (2, 5)
     """
-    numbers, spread = histogram.unbiased, math.sqrt(histogram.unit_variance)
-    first, last = (_passed(side, spread) for side in (numbers, numbers[::-1]))
+    numbers, scale = histogram.unbiased, 1 / float(histogram.epsilon)
+    first, last = (_passed(side, scale) for side in (numbers, numbers[::-1]))
     if first == len(numbers):
         largest = int(np.argmax(numbers))
         return largest, largest + 1
@@ -52,8 +53,7 @@ def cap(histogram: Estimate, part: Fraction) -> int:
     >>> cap(dawa.estimate(units, epsilon=1, mechanism="identity", seed=0), Fraction(9, 10))
     3
     """
-    spread = math.sqrt(histogram.unit_variance)
-    least = _margin(CHANCE / 2 / len(SIZES)) * spread
+    least = float(reached(np.ones(1), CHANCE / len(SIZES))[0]) / float(histogram.epsilon)
     units = np.where(histogram.unbiased > least, histogram.unbiased, 0.0)
     if not units.any():
         return 1
@@ -64,15 +64,23 @@ def cap(histogram: Estimate, part: Fraction) -> int:
     return int(ends[next(i for i, rows in enumerate(kept) if rows >= wanted * (1 - 1e-12))])
 
 
-def _passed(numbers: FloatArray, spread: float) -> int:
+def _passed(numbers: FloatArray, scale: float) -> int:
     """How many cells from the beginning hold nothing that stands out."""
-    looks = 4 * len(numbers)
-    alone = numbers > _margin(CHANCE / looks) * spread
-    together = np.cumsum(numbers) > _margin(CHANCE / looks) * spread * np.sqrt(np.arange(1, len(numbers) + 1))
-    out = np.flatnonzero(alone | together)
+    chance = CHANCE / (4 * len(numbers))  # two ends, and two looks at every cell
+    terms = np.arange(1, len(numbers) + 1)
+    out = np.flatnonzero(
+        (numbers > reached(np.ones(1), chance) * scale) | (np.cumsum(numbers) > reached(terms, chance) * scale)
+    )
     return int(out[0]) if len(out) else len(numbers)
 
 
-def _margin(chance: float) -> float:
-    """Standard deviations that noise exceeds upwards with at most this chance: it is symmetric."""
-    return margin_factor(2 * chance)
+def reached(terms: FloatArray, chance: float) -> FloatArray:
+    """What the sum of so many independent Laplace draws of scale 1 exceeds with at most this chance.
+
+    Chernoff's bound: E exp(s·x) = 1/(1 - s²) for one draw, so the sum of k exceeds t with a chance of at most
+    exp(-s·t - k·ln(1 - s²)), for every s between 0 and 1. For noise on a lattice of width d, the s² in it becomes
+    (sinh(s·d/2)/sinh(d/2))², which is smaller because sinh(x)/x increases; so the bound holds for discrete noise too.
+    """
+    bounds = (-math.log(chance) - np.multiply.outer(np.asarray(terms, np.float64), np.log1p(-(RATES**2)))) / RATES
+    best: FloatArray = bounds.min(axis=-1)
+    return best

@@ -180,5 +180,4 @@ def _over(axis: Axis | AutoAxis, grid: Axis | None, cells: tuple[int, int] | Non
         return axis
     if grid is None:
         raise InvariantError("An axis has no grid.")
-    first, beyond = (0, grid.size) if cells is None else cells
-    return axis.over(grid, first, beyond)
+    return axis.over(grid, 0, grid.size) if cells is None else axis.around(grid, *cells)

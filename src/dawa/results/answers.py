@@ -83,7 +83,7 @@ def answers(
     border: FloatArray,
     on_cells: BoolArray,
     confidence: float,
-    notes: Sequence[str],
+    notes: Sequence[str] | None = None,
 ) -> list[Answer]:
     """Answer queries that count every covered bucket once, or the part of it that they cover.
 
@@ -93,7 +93,7 @@ def answers(
         border: At most how many cells lie along each query's border; one or two for a range on one axis.
         on_cells: Whether a query covers whole cells only. If not, evenness inside a cell is assumed too.
         confidence: The confidence of each answer.
-        notes: What to add to each answer, in words.
+        notes: What to add to each answer, in words; None adds nothing.
     """
     chance = check_confidence(confidence)
     cuts = cut_buckets(queries)
@@ -104,7 +104,8 @@ def answers(
     value, centre = estimate.totals_of(queries), estimate.totals_of(queries, unbiased=True)
     low, high = np.maximum(centre - noise - bias, 0), np.maximum(centre + noise + bias, 0)
     table = np.stack((value, noise, bias, np.minimum(low, value), np.maximum(high, value)), axis=1).tolist()
-    return [Answer(a, b, c, d, e, float(confidence), note) for (a, b, c, d, e), note in zip(table, notes, strict=True)]
+    words = [""] * len(table) if notes is None else notes
+    return [Answer(a, b, c, d, e, float(confidence), note) for (a, b, c, d, e), note in zip(table, words, strict=True)]
 
 
 def cut_buckets(queries: BucketQueries) -> Cuts:

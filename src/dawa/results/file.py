@@ -49,7 +49,7 @@ KINDS: dict[
 
 
 def written(
-    axes: tuple[Axis, ...], estimate: Estimate, privacy: PrivacyStatement, others: Estimate | None
+    axes: tuple[Axis, ...], estimate: Estimate, privacy: PrivacyStatement, others: Estimate | None = None
 ) -> dict[str, Any]:
     """A release as JSON values; ``others`` are the records that are counted apart."""
     buckets = estimate.buckets

@@ -1,6 +1,6 @@
-from .counting import Query, Tally, UnitLike, check_rows, counted, loss, query, unit_columns
+from .counting import Query, Tally, check_rows, counted, loss, query, unit_columns
 from .dialect import Dialect
-from .tables import Table, TableLike, TextFile, csv, table
+from .tables import Table, TableLike, TextFile, UnitLike, csv, table
 
 __all__ = [
     "Dialect",

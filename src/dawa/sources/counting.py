@@ -24,10 +24,7 @@ from dawa.counts import Counts
 from dawa.errors import DawaError, OptionError, SourceError
 from dawa.sources import columns, databases, files, frames, tables
 from dawa.sources.placed import Expression, Placed, one_if, searched, whole
-from dawa.sources.tables import HINT, Source, Table, TableLike, TextFile
-
-UnitLike = str | Sequence[str]
-"""Who is protected: the column that says whose record it is, or several columns that say it together."""
+from dawa.sources.tables import HINT, Source, Table, TableLike, TextFile, UnitLike
 
 
 @dataclass(frozen=True)

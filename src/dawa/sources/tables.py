@@ -1,7 +1,7 @@
 """What users pass as a table, and what it becomes: a source, which is a table that is open in its engine."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, Protocol
@@ -102,6 +102,10 @@ class Frame(Protocol):
 
 TableLike = str | PathLike[str] | TextFile | Table | Mapping[str, Any] | Frame
 """Whatever records come from: a path, an address, a dict of arrays, a frame."""
+
+
+UnitLike = str | Sequence[str]
+"""Who is protected: the column that says whose record it is, or several columns that say it together."""
 
 
 def table(place: Any, name: str | None = None, schema: str | None = None) -> Table:  # noqa: ANN401  an address or a session

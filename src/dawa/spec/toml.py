@@ -156,7 +156,7 @@ def _whole(value: object, name: str) -> int:
 
 def _rows(value: object, name: str) -> int | str:
     """A whole number, or text that says how to find one."""
-    return _text(value, name) if isinstance(value, str) else _whole(value, name)
+    return _text(value, name) if isinstance(value, str) and not isinstance(value, Bare) else _whole(value, name)
 
 
 def _unit(value: object, name: str) -> tuple[str, ...]:

@@ -1,0 +1,165 @@
+"""Records that have no cell: each way is counted apart, a record once, and none takes a place of one inside."""
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dawa
+from dawa import Axis, sources
+from dawa.axis.apart import clipped, named, patterns
+from dawa.sources import counting
+from helpers.axes import dated, edged, numbered
+from helpers.binning import everything, expected
+
+ordered = st.builds(
+    lambda outside, missing: Axis.ordered("c", ["None", "Mild", "Severe"], outside, missing),
+    st.sampled_from(["own", "drop"]),
+    st.sampled_from(["own", "drop"]),
+)
+numbers = st.none() | st.integers(-60, 60)
+words = st.none() | st.sampled_from(["None", "Mild", "Severe", "severe", "NA", ""])
+
+
+@settings(max_examples=60, deadline=None)
+@given(numbered() | edged(), ordered, st.lists(st.tuples(numbers, words), max_size=30))
+def test_every_record_is_in_one_place_at_most(axis, categories, rows):
+    table = {"x": pa.array([x for x, _ in rows], pa.int64()), "c": pa.array([c for _, c in rows], pa.string())}
+    found = everything(table, axis, categories)
+    assert found == expected((axis, categories), *zip(*rows, strict=True)) if rows else found == {}
+    if {axis.outside, axis.missing, categories.outside, categories.missing} <= {"own", "clip"}:
+        assert sum(found.values()) == len(rows), "nobody is left out"
+
+
+@settings(max_examples=40, deadline=None)
+@given(dated(), st.lists(st.none() | st.dates(min_value=np.datetime64("1850-01-01").item()), max_size=20))
+def test_dates_too(axis, days):
+    if axis.zone is None:
+        assert everything({"x": pa.array(days, pa.date32())}, axis) == expected((axis,), days)
+
+
+def test_a_misspelt_list_of_categories_can_be_seen():
+    table = {"severity": ["None"] * 600 + ["Mild"] * 300 + [None] * 90 + [""] * 10}
+    rel = dawa.release(table, Axis.ordered("severity", ["None", "mild"]), epsilon=1)
+    apart = {kind.label: kind.answer for kind in rel.apart()}
+    assert apart["severity not listed"].low <= 300 <= apart["severity not listed"].high
+    assert apart["severity missing"].low <= 100 <= apart["severity missing"].high
+    right = dawa.release(table, Axis.ordered("severity", ["None", "Mild"]), epsilon=1)
+    assert right.answer("None", "Mild").value > 850, "a category is no missing value because it is called None"
+
+
+def test_words_for_missing_values_are_missing_unless_they_are_listed(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("c\nNone\nMild\nNA\n\nnull\nodd\n")
+    axis = Axis.ordered("c", ["None", "Mild"])
+    assert everything(path, axis) == {0: 1, 1: 1, ("missing",): 2, ("unlisted",): 1}, "an empty line is no record"
+
+
+def test_a_wrong_delimiter_can_be_seen(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("age;x\n" + "31;1\n" * 500)
+    with pytest.raises(dawa.AxisError):
+        dawa.release(path, Axis("age", 0, 100), epsilon=1)
+    path.write_text("age\n" + "31,5\n" * 500)
+    rel = dawa.release(sources.csv(path, delimiter=";"), Axis("age", 0, 100), epsilon=1)
+    assert rel.apart()[0].answer.value > 450, "31,5 is not a number with a decimal point"
+
+
+rows = st.lists(
+    st.tuples(st.sampled_from(["a", "b", None]), st.none() | st.integers(-2, 7), st.integers(0, 10**9)),
+    max_size=25,
+    unique_by=lambda row: row[2],
+)
+OWN = Axis("x", 0, 5, outside="own")
+
+
+def kept(table, most):
+    columns = {
+        "owner": pa.array([owner for owner, _, _ in table], pa.string()),
+        "x": pa.array([x for _, x, _ in table], pa.int64()),
+        "key": pa.array([key for _, _, key in table], pa.int64()),
+    }
+    with counting.source(columns, (OWN, Axis("key", 0, 1)), ("owner",)) as source:
+        found = source.fetch(counting.expression(source, (OWN,), ("owner",), most, "key")).to_pylist()
+    return Counter({row["cell"]: row["records"] for row in found})
+
+
+def by_hand(table, most):
+    """Unit by unit: rows inside come first."""
+    counts = Counter()
+    for owner in {row[0] for row in table} - {None}:
+        mine = sorted((x is None or not 0 <= x < 5, key, x) for who, x, key in table if who == owner)
+        counts.update(x if not out else -3 if x is None else -1 if x < 0 else -2 for out, _, x in mine[:most])
+    return counts
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows, st.integers(1, 4), st.sampled_from(["a", "b"]))
+def test_with_a_unit_records_apart_come_last_and_nobody_else_moves(table, most, who):
+    more, fewer = kept(table, most), kept([row for row in table if row[0] != who], most)
+    assert more == by_hand(table, most)
+    assert not fewer - more
+    assert (more - fewer).total() <= most
+
+
+def test_units_of_several_columns():
+    table = {"p": ["a", "a", "a", "b", None], "d": [1, 1, 2, 1, 1], "x": [1, 2, 3, 4, 5]}
+    counts = everything(table, Axis("x", 0, 9), unit=["p", "d"])
+    assert sum(counts.values()) == 3
+    assert counts[3] == counts[4] == 1
+    rel = dawa.release(table, Axis("x", 0, 9), epsilon=1, unit=("p", "d"), max_rows_per_unit=2)
+    assert "each combination of values in the columns 'p' and 'd'" in str(rel.privacy)
+    assert "of at most 2 records of each combination of 'p' and 'd'" in str(rel.answer(1, 5))
+
+
+def test_names():
+    age, grade = Axis("age", 0, 120, outside="own"), Axis.ordered("grade", ["A", "B"])
+    when = Axis.dates("when", "2013-01-01", "2014-01-01", outside="own", missing="drop")
+    assert [named([age], way) for way in patterns([age])] == ["age below 0", "age from 120 on", "age missing"]
+    assert [named([when], way) for way in patterns([when])] == ["when before 2013-01-01", "when from 2014-01-01 on"]
+    both = patterns([age, grade])
+    assert len(both) == 11
+    assert named([age, grade], both[-1]) == "age missing and grade missing"
+    assert clipped(Axis("age", 0, 120), first=True, last=True) == "everything below 0 and everything from 120 on"
+    assert clipped(age, first=True, last=True) == clipped(grade, first=True, last=True) == ""
+
+
+def test_answers_say_what_a_clipped_end_holds():
+    rel = dawa.release({"x": [5] * 100, "y": [1] * 100}, [Axis("x", 0, 10), Axis("y", 0, 4, outside="own")], epsilon=1)
+    assert "with everything below 0 on x" in str(rel.answer((0, 1), (5, 2)))
+    assert "everything" not in str(rel.answer((1, 0), (5, 4)))
+    one = dawa.release({"x": [5] * 100}, Axis("x", 0, 10), epsilon=1)
+    assert str(one.answer(0, 10)).endswith("; with everything below 0 and everything from 10 on")
+
+
+def test_intervals_of_records_apart_hold_as_often_as_promised():
+    """4,000 intervals at 90%: at most 10% and five standard deviations of them may miss."""
+    axis, misses, runs = Axis("x", 0, 4, outside="own"), 0, 1000
+    table = {"x": np.array([1.0] * 20 + [-1.0] * 5 + [9.0] * 0 + [np.nan] * 40)}
+    truth = (5, 0, 40)
+    for seed in range(runs):
+        rel = dawa.release(table, axis, epsilon="0.3", seed=seed, mechanism="identity")
+        found = [kind.answer for kind in rel.apart(0.9)]
+        misses += sum(not one.low <= true <= one.high for one, true in zip(found, truth, strict=True))
+    assert misses <= 0.1 * 3 * runs + 5 * (0.09 * 3 * runs) ** 0.5
+
+
+def test_noise_inside_and_apart_is_not_the_same():
+    """A seed makes both repeatable; they still draw one after the other from one stream."""
+    table, axis = {"x": [1] * 50 + [None] * 50}, Axis("x", 1, 2)
+    rel = [dawa.release(table, axis, epsilon="0.01", seed=seed, mechanism="identity") for seed in range(200)]
+    inside = np.array([one.estimate.unbiased[0] for one in rel])
+    apart = np.array([one.others.unbiased[0] for one in rel])
+    assert abs(np.corrcoef(inside, apart)[0, 1]) < 5 / 200**0.5
+    again = dawa.release(table, axis, epsilon="0.01", seed=7, mechanism="identity")
+    assert again.others.unbiased[0] == rel[7].others.unbiased[0]
+
+
+def test_earlier_files_have_no_records_apart(tmp_path):
+    rel = dawa.release({"x": [1]}, Axis("x", 0, 4, missing="drop"), epsilon=1)
+    assert rel.others is None
+    assert rel.apart() == []
+    assert dawa.load(rel.save(tmp_path / "r.json")).apart() == []
