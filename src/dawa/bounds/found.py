@@ -67,7 +67,7 @@ def cap(histogram: Estimate, part: Fraction) -> int:
 def _passed(numbers: FloatArray, scale: float) -> int:
     """How many cells from the beginning hold nothing that stands out."""
     chance = CHANCE / (4 * len(numbers))  # two ends, and two looks at every cell
-    terms = np.arange(1, len(numbers) + 1)
+    terms = np.arange(1.0, len(numbers) + 1)
     out = np.flatnonzero(
         (numbers > reached(np.ones(1), chance) * scale) | (np.cumsum(numbers) > reached(terms, chance) * scale)
     )
