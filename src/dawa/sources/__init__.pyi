@@ -1,6 +1,6 @@
 from .counting import Query, check_unit, counted, loss, query
 from .dialect import Dialect
-from .tables import Table, TableLike, TextFile, csv, table
+from .tables import Table, TableLike, TextFile, csv, label, table, units
 
 __all__ = [
     "Dialect",
@@ -11,7 +11,9 @@ __all__ = [
     "check_unit",
     "counted",
     "csv",
+    "label",
     "loss",
     "query",
     "table",
+    "units",
 ]
