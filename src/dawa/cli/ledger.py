@@ -17,10 +17,10 @@ from dawa.cli import looks
 from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER
 from dawa.cli.terminal import REFUSED, reported, write_json
 from dawa.errors import LedgerError
+from dawa.sources.tables import labelled
 
 if TYPE_CHECKING:  # a database, which --help answers without
     import dawa.ledger.scopes
-    import dawa.sources.tables
 
 HELP = """The book of what was spent on each dataset. It cannot be overspent.
 
@@ -382,7 +382,7 @@ def _unit(text: str | None) -> tuple[str, ...] | None:
 
 def _table(text: str | None) -> str | None:
     """A table as it is typed, by its public name."""
-    return None if text is None else dawa.sources.tables.labelled(text)
+    return None if text is None else labelled(text)
 
 
 def _answer(data: dict[str, Any], sentence: str, *, json: bool) -> None:

@@ -201,12 +201,12 @@ def counted(own: Scope, relations: Mapping[Key, int], unit: Unit, table: str | N
 
     If several factors fit, the largest counts.
     """
-    asked = Scope(unit, table)
-    fitting = [relations.get(asked.key)]
-    if table is None or own.table is None or table == own.table:
-        fitting.append(relations.get(Scope(unit).key))
-        fitting.append(1 if own.alike(asked) else None)
-    return max((times for times in fitting if times is not None), default=None)
+    asked, names = Scope(unit, table), {table}
+    here = table is None or own.table is None or table == own.table
+    if here:
+        names |= {None, own.table}
+    fitting = [relations[key] for key in (Scope(unit, name).key for name in names) if key in relations]
+    return max([*fitting, 1] if here and own.alike(asked) else fitting, default=None)
 
 
 def scope_of(entry: Entry, *, newest: bool) -> Scope:
@@ -266,7 +266,7 @@ class _Tally:
     def _bind(self, said: Scope) -> None:
         """Let a person decide it."""
         bound = Scope(self.own.unit if said.unit is None else said.unit, said.table or self.own.table)
-        if not self.live and bound != self.own:
+        if not self.live and bound.key != self.own.key:
             self.relations.clear()
         self.own = bound
 

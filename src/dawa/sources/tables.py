@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from dawa.errors import SourceError
 from dawa.sources import dialect as dialects
@@ -218,6 +218,8 @@ def labelled(text: str) -> str:
     >>> labelled("memory"), labelled("spark:hr.people"), labelled("./memory") == label("memory")
     ('memory', 'spark:hr.people', True)
     """
+    if is_address(text) and "@" in text.partition("#")[2]:
+        raise SourceError("The address of the table cannot be read.", "write # and @ in a password as %23 and %40.")
     return text if re.match(rf"({MEMORY}$|{SPARK}(:|$)|{IBIS}:)", text) else label(text)
 
 
@@ -238,23 +240,30 @@ def _of_path(text: str) -> str:
         return os.path.abspath(path)  # noqa: PTH100  a loop of links cannot be resolved
 
 
+SERVER = re.compile(r"(\[[^\]]*\]|[^:]*)(?::(\d*))?")
+"""A server in an address, and its port."""
+
+
 def _of_server(table: Table) -> str:
-    """Server, database and name; what the address leaves out comes from the environment, as for the driver."""
-    try:
-        address = urlsplit(table.place)
-        said = dict(parse_qsl(address.query))
-        user = said.get("user") or unquote(address.username or "") or os.environ.get("PGUSER", "")
-        host = said.get("host") or unquote(address.hostname or "") or os.environ.get("PGHOST", "")
-        port = said.get("port") or address.port or os.environ.get("PGPORT", "5432")
-    except ValueError:
+    """Server, database and name; what the address leaves out comes from the environment, as for the driver.
+
+    An address that cannot be read for certain is left out: a part that looks like a server may be of a password.
+    """
+    users, _, place = urlsplit(table.place).netloc.rpartition("@")
+    address, found = urlsplit(table.place), SERVER.fullmatch(place)
+    if found is None or "@" in address.path + address.query:
         return f"postgresql:#{_of_schema(table)}"
+    said = dict(parse_qsl(address.query))
+    host = said.get("host") or unquote(found[1]) or os.environ.get("PGHOST", "")
+    port = said.get("port") or found[2] or os.environ.get("PGPORT", "5432")
+    user = said.get("user") or unquote(users.partition(":")[0]) or os.environ.get("PGUSER", "")
     database = said.get("dbname") or unquote(address.path[1:]) or os.environ.get("PGDATABASE") or user
-    host = host if host.startswith("/") else host.lower()  # a socket is a file
-    server = host if str(port) == "5432" else f"{host}:{port}"
+    server = quote(host, safe="") if host.startswith("/") else host.lower()  # a socket is a file
     service = f"service={said['service']}," if "service" in said else ""
     path = re.search(r"search_path\s*=\s*(\S+)", said.get("options", ""))
     named = table if table.schema or not path else replace(table, schema=path[1])
-    return f"postgresql://{service}{server}/{_part(database)}#{_of_schema(named)}"
+    at = server if port == "5432" else f"{server}:{port}"
+    return f"postgresql://{service}{at}/{_part(database)}#{_of_schema(named)}"
 
 
 def _of_ibis(table: Any) -> str:  # noqa: ANN401  Ibis is untyped
