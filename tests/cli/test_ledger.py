@@ -358,7 +358,9 @@ def test_an_old_ledger_is_upgraded_after_a_dry_run(folder, version):
     assert "nothing more is spent in it before an upgrade" in words("show")
     assert "spent 0.5 by dawa (axes: age" in words("history")
     refused = words("spend", "rows", "0.1", "--what", "x", code=REFUSED)
-    assert refused.endswith("Hint: see what an upgrade would do: dawa ledger upgrade --dry-run --ledger dawa-ledger.db.")
+    assert refused.endswith(
+        "Hint: see what an upgrade would do: dawa ledger upgrade --dry-run --ledger dawa-ledger.db."
+    )
     told = run("upgrade", "--dry-run").stdout.splitlines()
     assert told[0] == f"The ledger 'dawa-ledger.db' has version {version}."
     assert told[1] == "hr: counts what each 'person' loses: 1 for each 'person' (entries 8, 10, of age and income)."

@@ -146,7 +146,9 @@ def test_a_relation_says_how_often_others_count(book):
     spent(book, "0.2", unit=("person",), table="visits").finalise("r")
     spent(book, "0.1", table="visits")
     assert (book.account("hr").left, book.account("hr").reserved) == (0, Fraction(9, 5))
-    with pytest.raises(ExhaustedError, match="nothing left of its cap of 2, so epsilon=0.1, which counts 3 times here, c"):
+    with pytest.raises(
+        ExhaustedError, match="nothing left of its cap of 2, so epsilon=0.1, which counts 3 times here, c"
+    ):
         spent(book, table="visits")
     entry = book.history()[1]
     assert (entry.kind, entry.who, entry.dataset) == ("relate", "ada", "hr")
@@ -239,9 +241,10 @@ def test_factors_do_not_make_sums_too_long_to_print(file):
         spent(file, fine)
         spent(file, TENTH - fine, unit=("person",))
     assert file.account("hr").spent == 14 * TENTH
-    assert "With this factor the sum that is spent has too many" in refusal(
-        lambda: file.relate("hr", unit="record", times=3, why="x")
-    ).problem
+    assert (
+        "With this factor the sum that is spent has too many"
+        in refusal(lambda: file.relate("hr", unit="record", times=3, why="x")).problem
+    )
     with pytest.raises(BudgetError, match="too many digits"):
         for k in range(1, 15):
             spent(file, Fraction(1, 10**91 + k) + Fraction(1, 100))
