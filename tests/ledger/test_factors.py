@@ -1,7 +1,7 @@
 """The factors that ``ledger.md`` names: enough on every small table, and no smaller one is.
 
-Truncation is the rule that ``tests/sources/test_unit.py`` holds the engine to: of each unit, the records with the lowest
-keys are kept. A release of counts that differ by d in L1, at ε for each record, loses d·ε.
+Truncation is the rule that ``tests/sources/test_unit.py`` holds the engine to: of each unit, the records with the
+lowest keys are kept. A release of counts that differ by d in L1, at ε for each record, loses d·ε.
 """
 
 import itertools
@@ -17,7 +17,7 @@ TABLES = [table for size in range(4) for table in itertools.product(ROWS, repeat
 """All tables of up to three records: who, when, where. The place in the table is the key."""
 
 
-def record(row, place):
+def record(_row, place):
     return place
 
 

@@ -15,7 +15,7 @@ import typer
 import dawa
 from dawa.cli import looks
 from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER
-from dawa.cli.terminal import REFUSED, reported, write_json
+from dawa.cli.terminal import reported, write_json
 from dawa.errors import LedgerError
 from dawa.sources.tables import labelled
 
@@ -333,7 +333,7 @@ def show(dataset: OneDataset = None, *, ledger: Where = USUAL_LEDGER, json: Json
             write_json(summary.to_json())
         else:
             looks.show(summary)
-        _leave_if_edited(summary.broken, json=json)
+        looks.leave_if_edited(summary.broken, json=json)
 
 
 @app.command(help=HISTORY)
@@ -346,7 +346,7 @@ def history(dataset: OneDataset = None, *, ledger: Where = USUAL_LEDGER, json: J
             write_json([entry.to_json() for entry in entries])
         else:
             looks.history(entries)
-        _leave_if_edited(broken, json=json)
+        looks.leave_if_edited(broken, json=json)
 
 
 @app.command(help=EXPORT)
@@ -372,7 +372,7 @@ def export(
                 write_json({"broken": broken, "entries": [entry.to_json() for entry in entries]}, target)
             else:
                 looks.write_csv(entries, target)
-        _leave_if_edited(broken, json=json)
+        looks.leave_if_edited(broken, json=json)
 
 
 def _unit(text: str | None) -> tuple[str, ...] | None:
@@ -405,15 +405,3 @@ def _target(out: Path | None) -> Iterator[TextIO]:
         raise LedgerError(f"'{out}' exists already.", "choose another name for the export.") from None
     except OSError as error:
         raise LedgerError(f"'{out}' cannot be written ({error.strerror}).", "choose another place.") from None
-
-
-def _leave_if_edited(broken: int | None, *, json: bool) -> None:
-    if broken is None:
-        return
-    if not json:
-        sys.stdout.flush()
-        sys.stderr.write(
-            f"EDITED: from number {broken} on, the entries do not follow from each other."
-            " Hint: find out what was changed, and restore the ledger from a backup.\n"
-        )
-    raise typer.Exit(REFUSED)

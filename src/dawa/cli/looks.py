@@ -2,16 +2,19 @@
 
 import csv
 import json as encoder
+import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, TextIO
 
+import typer
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
 import dawa
 from dawa.budget import shown
+from dawa.cli.terminal import REFUSED
 
 if TYPE_CHECKING:  # a database, which --help answers without
     import dawa.ledger.entries
@@ -139,6 +142,19 @@ def _becomes(account: "Old") -> str:
 
 def _released(columns: Sequence[str]) -> str:
     return f", of {' and '.join(columns)}" if columns else ""
+
+
+def leave_if_edited(broken: int | None, *, json: bool) -> None:
+    """Say that somebody edited the ledger, and leave with an exit code that says so too."""
+    if broken is None:
+        return
+    if not json:
+        sys.stdout.flush()
+        sys.stderr.write(
+            f"EDITED: from number {broken} on, the entries do not follow from each other."
+            " Hint: find out what was changed, and restore the ledger from a backup.\n"
+        )
+    raise typer.Exit(REFUSED)
 
 
 def write_csv(entries: "Sequence[Entry]", target: TextIO) -> None:
