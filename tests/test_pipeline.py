@@ -6,6 +6,7 @@ import sqlite3
 import traceback
 from contextlib import closing
 from fractions import Fraction
+from pathlib import Path
 
 import ibis
 import numpy as np
@@ -138,6 +139,50 @@ def test_the_ledger_pays_before_rows_are_read_and_a_crash_stays_spent(book, monk
         dawa.release(PEOPLE, AGE, epsilon="0.25", ledger=book, dataset="hr")
     assert seen == [Fraction(1, 4)]
     assert book.account("hr").spent == Fraction(1, 4)
+
+
+@pytest.mark.parametrize(
+    ("more", "answer"),
+    [
+        ({}, "counts what each 'person' in memory loses, and this is spent for each record."),
+        ({"unit": "text"}, "counts what each 'person' in memory loses, and this is spent for each 'text'."),
+        ({"unit": "person", "table": "people.csv"}, "this is spent on another table, "),
+    ],
+)
+def test_what_is_not_alike_is_refused_before_rows_are_read(book, read, tmp_path, monkeypatch, more, answer):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("age,person\n31,a\n", encoding="utf-8")
+    dawa.release(PEOPLE, AGE, epsilon="0.1", unit="person", ledger=book, dataset="hr")
+    assert (book.account("hr").unit, book.account("hr").table, len(read)) == (("person",), "memory", 1)
+    with pytest.raises(LedgerError, match="Hint:") as caught:
+        dawa.release(**{"table": PEOPLE, "axes": AGE, "epsilon": "0.1", "ledger": book, "dataset": "HR", **more})
+    assert answer in caught.value.problem
+    assert (book.account("hr").spent, len(read)) == (Fraction(1, 10), 1)
+
+
+def test_a_release_counts_as_often_as_a_person_has_said(book):
+    book.bind("hr", unit="person", why="we protect persons")
+    book.relate("hr", unit="record", times=3, why="at most 3 rows")
+    dawa.release(PEOPLE, AGE, epsilon="0.2", ledger=book, dataset="Hr")
+    assert book.account("hr").left == Fraction(2, 5)
+    with pytest.raises(ExhaustedError, match=r"less than epsilon=0\.2, which counts 3 times here"):
+        dawa.release(PEOPLE, AGE, epsilon="0.2", ledger=book, dataset="hr")
+    assert dawa.release(PEOPLE, AGE, epsilon="0.2", unit="person", ledger=book, dataset="hr").privacy.epsilon
+
+
+@pytest.mark.parametrize("named", [{"ledger": "none.db"}, {"dataset": "hr"}, {"ledger": "none.db", "dataset": "hr"}])
+def test_a_run_with_a_seed_is_never_booked(book, read, tmp_path, monkeypatch, named):
+    """Not even looked at: neither the table nor the ledger is there."""
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(
+        OptionError, match=r"with a seed is not private, so no ledger books it\.\nHint: leave out the s"
+    ):
+        dawa.release("nowhere.csv", AGE, epsilon=1, seed=0, **named)
+    with pytest.raises(OptionError, match="seed"):
+        dawa.release(PEOPLE, AGE, epsilon="0.1", seed=7, ledger=book, dataset="hr")
+    assert (read, len(book.history()), sorted(tmp_path.iterdir())) == ([], 1, before)
+    assert not dawa.release(PEOPLE, AGE, epsilon="0.1", seed=7).privacy.private
 
 
 # --- failures after paying --------------------------------------------------------------------------------------------

@@ -119,9 +119,9 @@ def release(
         workload: What will be asked most; None stands for all ranges equally.
         mechanism: A name from ``dawa.mechanisms.names(with_error_bars=True)``, or one of them with its options.
         ledger: A file, or a database's address, that keeps the dataset's budget; it pays before data is read.
-        dataset: The account in the ledger.
+        dataset: The account in the ledger. It must count for this unit of this table.
         seed: For experiments on public data only: repeats the noise and voids its privacy. It does not repeat which
-            records of a unit are kept.
+            records of a unit are kept. No ledger books such a run.
         options: Options of the mechanism.
 
     Raises:
@@ -134,6 +134,7 @@ def release(
     >>> rel.answer(40, 50).confidence
     0.95
     """
+    _check_seed(seed, ledger, dataset)
     listed = listed_axes(axes)
     total = budget.exact(epsilon)
     randomness = randomness_for(seed)
@@ -168,7 +169,14 @@ def release(
                 # A mechanism that cannot run on this domain refuses an empty table too, and that costs nothing.
                 _estimate(Counts.none(queries.shape), queries, per_record, chosen, randomness_for(None))
                 what = _what(listed, owner, max_rows_per_unit, {**chosen.changed(), **options}, query.source.declared)
-                reservation = book.reserve(dataset, total, what=what, mechanism=chosen.name)
+                reservation = book.reserve(
+                    dataset,
+                    total,
+                    what=what,
+                    mechanism=chosen.name,
+                    unit=owner,
+                    table=sources.label(table),
+                )
                 paid.enter_context(reservation.accounted())
             if search:
                 reading.close()
@@ -224,6 +232,15 @@ def listed_axes(axes: AxisLike) -> tuple[Axis | AutoAxis, ...]:
             "choose coarser steps, or fewer axes: buckets narrower than the noise allows are merged anyway.",
         )
     return listed
+
+
+def _check_seed(seed: int | None, ledger: "LedgerLike | None", dataset: str | None) -> None:
+    """Refuse to book a run whose noise anybody can repeat: what it spends bounds nobody's loss."""
+    if seed is not None and not (ledger is None and dataset is None):
+        raise OptionError(
+            "A run with a seed is not private, so no ledger books it.",
+            "leave out the seed to make a private release, or leave out the ledger and the dataset.",
+        )
 
 
 def _ledger(ledger: "LedgerLike | None", dataset: str | None) -> "Ledger | None":

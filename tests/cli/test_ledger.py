@@ -14,7 +14,7 @@ from dawa import ledger
 from dawa.cli.ledger import app
 
 DONE, REFUSED, USAGE, EXHAUSTED = 0, 1, 2, 3
-COMMANDS = ("create", "raise", "spend", "take-back", "show", "history", "export")
+COMMANDS = ("create", "raise", "bind", "relate", "spend", "take-back", "show", "history", "export", "upgrade")
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +85,7 @@ def test_a_failed_run_is_taken_back():
     assert "Taken back: entry 2 of hr by ada on " in shown
     assert "UTC (why: The server was down)." in shown
     told = " ".join(run("history").stdout.replace("│", " ").split())
-    assert "spent 0.5 by dawa" in told
+    assert "spent 0.5 for each record by dawa" in told
     assert "entry 2 was taken back (why: The server was down)" in told
     rows = list(csv.DictReader(io.StringIO(run("export").stdout)))
     assert (rows[2]["kind"], rows[2]["reservation"], rows[2]["epsilon"]) == ("take-back", "2", "")
@@ -129,8 +129,8 @@ def test_descriptions_are_told_in_a_few_words():
     what = {"axes": [{"column": "age", "stop": "120"}, {"column": "zip"}], "unit": None, "options": {"effort": "fast"}}
     ledger.opened("dawa-ledger.db").reserve("hr", 0.5, what=what, mechanism="dawa")
     told = " ".join(run("history").stdout.replace("│", " ").split())
-    assert 'spent 0.5 by dawa (axes: age and zip, options: {"effort": "fast"})' in told
-    assert parsed("history")[1]["what"] == what
+    assert 'spent 0.5 for each record by dawa (axes: age and zip, options: {"effort": "fast"})' in told
+    assert parsed("history")[1]["what"] == {**what, "for": {"unit": [], "table": None}}
 
 
 def test_json_for_machines():
@@ -140,11 +140,18 @@ def test_json_for_machines():
         "spent": "0",
         "reserved": "0",
         "left": "1/3",
+        "unit": None,
+        "table": None,
+        "relations": [],
+        "parts": [],
     }
     spent = parsed("spend", "hr", "1/7", "--what", "x", "--who", "ada", "--mechanism", "geometric", "--release", "r")
     assert spent["account"]["left"] == "4/21"
     assert (spent["reservation"]["epsilon"], spent["reservation"]["who"]) == ("1/7", "ada")
-    assert (spent["reservation"]["mechanism"], spent["reservation"]["what"]) == ("geometric", {"note": "x"})
+    assert (spent["reservation"]["mechanism"], spent["reservation"]["what"]) == (
+        "geometric",
+        {"note": "x", "for": {"unit": [], "table": None}},
+    )
     assert (spent["release"]["release_id"], spent["release"]["reservation"]) == ("r", 2)
     assert parsed("raise", "hr", "--cap", 1, "--why", "x")["left"] == "6/7"
     shown = parsed("show", "hr")
@@ -170,7 +177,7 @@ def test_exports_hold_every_field(folder):
     assert list(csv.DictReader(io.StringIO((folder / "out.csv").read_text(encoding="utf-8")))) == rows
     assert [row["hash"] for row in rows] == [entry["hash"] for entry in entries]
     assert rows[1]["epsilon"] == "1/2"
-    assert json.loads(rows[1]["what"]) == {"note": 'quotes " and, commas'}
+    assert json.loads(rows[1]["what"])["note"] == 'quotes " and, commas'
 
 
 def test_exports_overwrite_nothing(folder):
@@ -218,6 +225,17 @@ def test_the_ledger_is_named_by_option_then_by_environment_then_by_default(folde
         (["create", "hr", "--cap", "1", "--ledger", "."], REFUSED, "is a folder"),
         (["spend", "hr", "1"], USAGE, "--what"),
         (["raise", "hr", "--cap", "1"], USAGE, "--why"),
+        (["bind", "hr", "--unit", "person"], USAGE, "--why"),
+        (["bind", "hr", "--unit", "person", "--why", "x"], REFUSED, "There is no ledger"),
+        (["relate", "hr", "--times", "3", "--why", "x"], USAGE, "--unit"),
+        (["relate", "hr", "--unit", "record", "--why", "x"], USAGE, "--times"),
+        (["relate", "hr", "--unit", "record", "--times", "half", "--why", "x"], USAGE, "--times"),
+        (["relate", "hr", "--unit", "record", "--times", "0", "--why", "x"], REFUSED, "whole number of at least 1"),
+        (["create", "hr", "--cap", "1", "--unit", ","], REFUSED, "names no unit. Hint: write --unit record"),
+        (["create", "hr", "--cap", "1", "--unit", "a,A"], REFUSED, "names a column twice"),
+        (["create", "hr", "--cap", "1", "--table", "postgresql://me:pa55@h/d"], REFUSED, "names no table"),
+        (["upgrade"], REFUSED, "There is no ledger"),
+        (["upgrade", "--dry-run"], REFUSED, "There is no ledger"),
         (["take-back", "2"], USAGE, "--why"),
         (["take-back", "two", "--why", "x"], USAGE, "ENTRY"),
         (["take-back", "2", "--why", "x"], REFUSED, "There is no ledger"),
@@ -237,8 +255,150 @@ def test_wrong_steps_lead_on(folder, arguments, code, answer):
 
 def test_an_unknown_dataset_is_answered_with_the_known_ones():
     run("create", "hr", "--cap", 1)
-    for command in (["show", "HR"], ["history", "HR"], ["spend", "HR", 1, "--what", "x"]):
+    for command in (["show", "rh"], ["history", "rh"], ["spend", "rh", 1, "--what", "x"]):
         assert "it has accounts for 'hr'; open one with dawa ledger create" in run(*command, code=REFUSED).stderr
+
+
+# --- for whom an account counts ---------------------------------------------------------------------------------------
+
+
+def words(*arguments, code=DONE):
+    """What a person reads, without frames and line breaks."""
+    found = run(*arguments, code=code)
+    return " ".join((found.stdout + found.stderr).replace("│", " ").split())
+
+
+def test_an_account_says_for_whom_it_counts(folder):
+    table = folder / "visits.parquet"
+    assert words("create", "hr", "--cap", 2, "--unit", "person, day", "--table", "visits.parquet") == (
+        f"Opened: 'hr' has 2 left of its cap of 2. It counts what each combination of 'person' and 'day' in {table}"
+        " loses."
+    )
+    assert words("create", "open", "--cap", 1).endswith(
+        "Its first release decides for whom it counts: for which unit, in which table."
+    )
+    assert "It counts what each record loses; the first" in words("spend", "open", "0.1", "--what", "x")
+    shown = words("show")
+    assert f"hr: It counts what each combination of 'person' and 'day' in {table} loses." in shown.replace(
+        " ".join(str(table)), str(table)
+    )
+    assert parsed("show", "HR")["accounts"][0]["unit"] == ["person", "day"]
+    assert "opened with a cap of 2 for each combination of 'person' and 'day'" in words("history")
+
+
+def test_unlike_things_are_refused_and_related(folder):
+    run("create", "hr", "--cap", 2, "--unit", "person", "--table", "memory")
+    refused = words("spend", "hr", "0.1", "--what", "Table 3", code=REFUSED)
+    assert refused == (
+        "Dataset 'hr' counts what each 'person' in memory loses, and this is spent for each record. Hint: protect the"
+        " same (--unit person); or open another account; or let somebody say how the two relate: dawa ledger relate hr"
+        " --unit record --times … --why '…' --ledger dawa-ledger.db; it counts as many times as 'person' has records at"
+        " most."
+    )
+    assert words("relate", "HR", "--unit", "record", "--times", 3, "--why", "At most 3 rows", "--who", "ada") == (
+        "Related: 'hr' has 2 left of its cap of 2. It counts what each 'person' in memory loses. What each record loses"
+        " counts 3 times."
+    )
+    assert "'hr' has 1.7 left" in words("spend", "hr", "0.1", "--what", "Table 3")
+    elsewhere = words("spend", "hr", "0.1", "--unit", "person", "--table", "moved.csv", "--what", "x", code=REFUSED)
+    assert f"this is spent on another table, {folder / 'moved.csv'}." in elsewhere
+    assert f"--unit person --table {folder / 'moved.csv'} --times … --why '…'" in elsewhere
+    why = "The same persons"
+    found = parsed("relate", "hr", "--unit", "person", "--table", "moved.csv", "--times", 1, "--why", why)
+    assert found["relations"] == [
+        {"unit": [], "table": None, "times": 3},
+        {"unit": ["person"], "table": str(folder / "moved.csv"), "times": 1},
+    ]
+    run("spend", "hr", "0.1", "--unit", "person", "--table", "moved.csv", "--what", "x")
+    account = parsed("show")["accounts"][0]
+    assert account["left"] == "8/5"
+    assert account["parts"] == [
+        {"unit": [], "table": None, "epsilon": "1/10", "times": 3},
+        {"unit": ["person"], "table": str(folder / "moved.csv"), "epsilon": "1/10", "times": 1},
+    ]
+    assert "what is spent for each record counts 3 times (why: At most 3 rows)" in words("history")
+    error = parsed("spend", "hr", "0.1", "--unit", "ward", "--what", "x", code=REFUSED)["error"]
+    assert (error["kind"], "2k times" in error["hint"]) == ("LedgerError", True)
+
+
+def test_an_account_is_bound_with_a_reason():
+    run("create", "hr", "--cap", 2)
+    assert "Bound: 'hr' has 2 left of its cap of 2. It counts what each 'person' loses;" in words(
+        "bind", "hr", "--unit", "person", "--why", "We protect persons"
+    )
+    assert parsed("bind", "hr", "--table", "memory", "--why", "x")["table"] == "memory"
+    run("spend", "hr", "0.1", "--unit", "person", "--what", "x")
+    assert "and 0.1 of it is spent" in words("bind", "hr", "--unit", "record", "--why", "x", code=REFUSED)
+    assert "counts for each 'person' (why: We protect persons)" in words("history")
+
+
+def test_an_overspent_account_is_shown_as_such():
+    run("create", "hr", "--cap", 1, "--unit", "person")
+    run("relate", "hr", "--unit", "record", "--times", 1, "--why", "x")
+    run("spend", "hr", "0.5", "--what", "x")
+    told = words("relate", "hr", "--unit", "record", "--times", 4, "--why", "Somebody has 4 rows")
+    assert told.startswith("Related: 'hr' is overspent by 1, beyond its cap of 1.")
+    assert "-1" in run("show").stdout
+    assert "█" * 20 in run("show").stdout
+    assert parsed("show")["accounts"][0]["left"] == "-1"
+
+
+def test_a_column_may_be_called_record():
+    run("create", "hr", "--cap", 1, "--unit", '"record"')
+    assert parsed("show")["accounts"][0]["unit"] == ["record"]
+    assert "--unit '\"record\"'" in words("spend", "hr", "0.1", "--what", "x", code=REFUSED)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_old_ledger_is_upgraded_after_a_dry_run(folder, version):
+    from helpers.ledger_places import old  # noqa: PLC0415  needs a driver
+
+    old(version, "dawa-ledger.db")
+    before = (folder / "dawa-ledger.db").read_bytes()
+    assert "nothing more is spent in it before an upgrade" in words("show")
+    assert "spent 0.5 by dawa (axes: age" in words("history")
+    refused = words("spend", "rows", "0.1", "--what", "x", code=REFUSED)
+    assert refused.endswith(
+        "Hint: see what an upgrade would do: dawa ledger upgrade --dry-run --ledger dawa-ledger.db."
+    )
+    told = run("upgrade", "--dry-run").stdout.splitlines()
+    assert told[0] == f"The ledger 'dawa-ledger.db' has version {version}."
+    assert told[1] == "hr: counts what each 'person' loses: 1 for each 'person' (entries 8, 10, of age and income)."
+    assert told[2] == "rows: counts what each record loses: 0.225 for each record (entries 12, 26, of age)."
+    assert told[3].startswith(
+        "mixed: MIXED, 0.1 for each record (entries 14, of age); 0.2 for each 'person' (entries 16, of age); 0.25 for"
+        " units that nobody named (entries 18). Nothing more is spent on it until somebody says"
+    )
+    assert told[6] == "new: nothing is spent; its first release decides for whom it counts."
+    assert told[8].startswith("Earlier entries do not say which table they were spent on.")
+    assert told[9] == "These names differ in case alone, and have to be written exactly: Sales, sales."
+    assert told[10].startswith("Pending: 26. If their runs are at work in an earlier dawa")
+    assert told[11] == "Nothing was changed. Leave out --dry-run to upgrade."
+    assert parsed("upgrade", "--dry-run")["entry"] is None
+    assert (folder / "dawa-ledger.db").read_bytes() == before
+    number = 27 if version == 1 else 30
+    assert run("upgrade", "--who", "ada").stdout.splitlines()[-1] == f"Upgraded to version 3, as entry {number}."
+    assert words("upgrade") == "The ledger 'dawa-ledger.db' has version 3 already: there is nothing to upgrade."
+    assert parsed("upgrade")["accounts"] == []
+    shown = words("show")
+    assert "mixed: It mixes 0.1 for each record, 0.2 for each 'person', 0.25 for units that nobody named" in shown
+    assert f"{number} entries, unbroken" in shown
+    assert f"upgraded from version {version}" in words("history")
+    run("spend", "rows", "0.1", "--what", "x")
+
+
+def test_a_mixed_account_is_settled_step_by_step():
+    from helpers.ledger_places import old  # noqa: PLC0415  needs a driver
+
+    old(1, "dawa-ledger.db")
+    run("upgrade")
+    told = words("bind", "mixed", "--unit", "person", "--why", "We protect persons")
+    assert "Hint: say how often the others count: dawa ledger relate mixed --unit record --times …" in told
+    assert "dawa ledger relate mixed --unit unknown --times …" in told
+    run("relate", "mixed", "--unit", "record", "--times", 3, "--why", "At most 3 rows")
+    run("relate", "mixed", "--unit", "unknown", "--times", 1, "--why", "Table 3 was for persons")
+    assert parsed("show", "mixed")["accounts"][0]["left"] == "5/4"
+    assert "'mixed' has 1 left" in words("spend", "mixed", "0.25", "--unit", "person", "--what", "x")
 
 
 def test_names_are_neither_markup_nor_terminal_commands():

@@ -263,10 +263,51 @@ def test_a_ledger_that_fails_afterwards_does_not_cost_the_release(people, monkey
 def test_it_says_what_is_left(people):
     dawa("ledger", "create", "hr", "--cap", "7/3")
     first = dawa("release", people, *AGES, "--dataset", "hr", "--json").json["ledger"]
-    assert first == {"dataset": "hr", "cap": "7/3", "spent": "1", "reserved": "0", "left": "4/3"}
+    assert [first[name] for name in ("dataset", "cap", "spent", "reserved", "left")] == ["hr", "7/3", "1", "0", "4/3"]
+    assert (first["unit"], first["table"]) == ([], str(people))
     assert "The ledger has 1/3 of 7/3 left for hr." in dawa("release", people, *AGES, "--dataset", "hr", "--force").out
     alone = dawa("release", people, *AGES[:-1], "alone", "--json").json
     assert alone["ledger"] is None
+
+
+def test_it_says_for_whom_the_ledger_counts(people):
+    dawa("ledger", "create", "hr", "--cap", "8")
+    assert (
+        f"left for hr. It counts what each record in {people} loses."
+        in dawa("release", people, *AGES, "--dataset", "HR").out
+    )
+    mine = (people, *AGES, "--unit", "level", "--dataset", "hr", "--force")
+    refused(dawa("release", *mine), "this is spent for each 'level'", "dawa ledger relate hr --unit level", "2 times")
+    assert "does not count for this unit of this table: the release would be refused" in dawa("plan", *mine[:-1]).out
+    planned = dawa("plan", *mine[:-1], "--json").json["ledger"]
+    assert (planned["times"], planned["after"]) == (None, None)
+    dawa("ledger", "relate", "hr", "--unit", "level", "--times", "2", "--why", "one row more may swap two")
+    assert "5 after it, which counts 2 times." in dawa("plan", *mine[:-1]).out
+    assert dawa("plan", *mine[:-1], "--json").json["ledger"]["after"] == "5"
+    told = dawa("release", *mine).out
+    assert "The ledger has 5 of 8 left for hr." in told
+    assert "This release counted 2 times." in told
+    found = dawa("release", *mine, "--json").json["ledger"]
+    assert [(part["unit"], part["epsilon"], part["times"]) for part in found["parts"]] == [
+        ([], "1", 1),
+        (["level"], "2", 2),
+    ]
+
+
+def test_a_seed_is_never_booked(people, monkeypatch):
+    words = "A run with a seed is not private, so no ledger books it."
+    for more in (["--dataset", "hr"], ["--dataset", "hr", "--ledger", "l.db", "--save-spec", "spec.toml"]):
+        refused(dawa("release", people, *AGES, "--seed", "1", *more), words, "leave out the seed")
+        refused(dawa("plan", people, *AGES, "--seed", "1", *more[:2]), words)
+    assert names() == set()
+    Path("spec.toml").write_text(
+        f'[source]\nfile = "{people}"\n[[axes]]\ncolumn = "age"\nstart = 0\nstop = 100\n[privacy]\nepsilon = 1\n'
+        'dataset = "hr"\n[release]\nseed = 1\nout = "out"\n',
+        encoding="utf-8",
+    )
+    refused(dawa("release", "spec.toml"), words)
+    monkeypatch.setenv("DAWA_LEDGER", "team.db")
+    refused(dawa("release", people, *AGES, "--seed", "1"), "no ledger books a run with a seed", "unset DAWA_LEDGER")
 
 
 def test_a_ledger_that_cannot_be_asked_what_is_left_costs_nothing(people, monkeypatch):

@@ -5,6 +5,9 @@ A script, so that processes are forked from one that has loaded everything and r
     python ledger_processes.py create LEDGER          16 processes open the same account in a ledger that is not there
     python ledger_processes.py race LEDGER ATTEMPTS   16 processes try to take 1/10 of 1, so many times each
     python ledger_processes.py close LEDGER ROUNDS    8 processes finalise a reservation, 8 take it back, round by round
+    python ledger_processes.py decide LEDGER          8 processes spend for records, 8 for persons: one decides
+    python ledger_processes.py relate LEDGER          8 processes spend, 8 raise a factor, at the same time
+    python ledger_processes.py upgrade LEDGER         16 processes upgrade an old ledger
     python ledger_processes.py crash LEDGER FILE KILLS [careless]
 
 It prints what happened as JSON. ``careless`` uses first and reserves then: the check must notice.
@@ -112,6 +115,54 @@ def close(place, rounds):
     return found
 
 
+def decide(place):
+    ledger.opened(place).create("hr", 100)
+
+    def attempt(hand):
+        unit = ("person",) if hand % 2 else ()
+        try:
+            ledger.opened(place).reserve("hr", 1, what={}, mechanism="decide", unit=unit, table=f"t{hand % 2}")
+            yield b"p" if hand % 2 else b"r"
+        except LedgerError as error:
+            yield b"." if "counts what" in error.problem else b"x"
+
+    seen = together(attempt)
+    account = ledger.opened(place).account("hr")
+    return {"seen": "".join(sorted(seen)), "unit": account.unit, "table": account.table, "spent": str(account.spent)}
+
+
+def relate(place):
+    """Factors from 2 to 9 in any order: those that come too late are refused, and the largest counts for all."""
+    book = ledger.opened(place)
+    book.create("hr", 10, unit="person")
+    book.relate("hr", unit="record", times=1, why="a start")
+
+    def attempt(hand):
+        try:
+            if hand % 2:
+                ledger.opened(place).reserve("hr", "1/2", what={}, mechanism="relate")
+                yield b"t"
+            else:
+                ledger.opened(place).relate("hr", unit="record", times=2 + hand // 2, why="a race")
+                yield b"u"
+        except ExhaustedError:
+            yield b"r"
+        except LedgerError as error:
+            yield b"l" if "never lowers" in error.hint else b"x"
+
+    seen = together(attempt)
+    account = book.account("hr")
+    return {"seen": "".join(sorted(seen)), "spent": str(account.spent), "broken": book.summary().broken}
+
+
+def upgrade(place):
+    def attempt(_hand):
+        yield b"." if ledger.opened(place).upgrade().entry is None else b"u"
+
+    seen = together(attempt)
+    return {"seen": "".join(sorted(seen)), "kinds": [entry.kind for entry in ledger.opened(place).history()]}
+
+
 def cycle(book, side, epsilon, *, careless=False):
     """Reserve, use, finalise. A use is a line on the disk that says which entry allowed it."""
     if careless:
@@ -164,4 +215,5 @@ def crash(place, file, kills, careless=""):
 
 if __name__ == "__main__":
     command, *arguments = sys.argv[1:]
-    sys.stdout.write(json.dumps({"create": create, "race": race, "close": close, "crash": crash}[command](*arguments)))
+    commands = (create, race, close, decide, relate, upgrade, crash)
+    sys.stdout.write(json.dumps({one.__name__: one for one in commands}[command](*arguments)))

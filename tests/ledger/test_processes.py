@@ -4,12 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from helpers import ledger_processes
-from helpers.ledger_places import in_new_schema
+from helpers.ledger_places import in_new_schema, old
 
 SCRIPT = Path(ledger_processes.__file__)
 KILLS = {"sqlite": 200, "postgres": 60}
@@ -56,6 +57,29 @@ def test_a_reservation_is_finalised_or_taken_back_by_one_of_sixteen(place):
     found = ran("close", place, 8)
     assert len(found) == 8
     assert all(end in ENDS for end in found), found
+
+
+def test_one_of_sixteen_decides_for_whom_an_account_counts(place):
+    found = ran("decide", place)
+    assert found in (
+        {"seen": "." * 8 + "r" * 8, "unit": [], "table": "t0", "spent": "8"},
+        {"seen": "." * 8 + "p" * 8, "unit": ["person"], "table": "t1", "spent": "8"},
+    )
+
+
+def test_factors_that_race_with_spending_count_for_all_of_it(place):
+    found = ran("relate", place)
+    assert set(found["seen"]) <= set("lrtu")
+    assert "u" in found["seen"]
+    assert Fraction(found["spent"]) == Fraction(9, 2) * found["seen"].count("t"), "the largest factor is 9"
+    assert found["broken"] is None
+
+
+def test_one_of_sixteen_upgrades(place):
+    old(2, place)
+    found = ran("upgrade", place)
+    assert found["seen"] == "." * 15 + "u"
+    assert (found["kinds"].count("upgrade"), found["kinds"][-1]) == (1, "upgrade")
 
 
 def test_killed_at_any_point_it_never_shows_less_than_was_used(place, tmp_path, request):

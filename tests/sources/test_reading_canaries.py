@@ -62,19 +62,22 @@ class Told:
     def __init__(self, folder, capfd, caplog):
         self.folder, self.capfd, self.caplog = folder, capfd, caplog
         self.book = ledger.opened(folder / "ledger.db")
-        self.book.create("hr", cap=1000)
+        self.runs = 0
 
     def run(self, table, axes, **options):
         """Make a release and write it, or fail; then check that nothing of a record came out."""
         said = []
+        self.runs += 1  # each with an account of its own: one account would refuse the next table
+        self.book.create(f"hr {self.runs}", cap=1)
         with warnings.catch_warnings(record=True) as caught, self.caplog.at_level(logging.DEBUG):
             warnings.simplefilter("always")
             try:
-                made = dawa.release(table, axes, epsilon=1, ledger=self.book, dataset="hr", **options)
+                made = dawa.release(table, axes, epsilon=1, ledger=self.book, dataset=f"hr {self.runs}", **options)
                 said += [repr(made), str(made.privacy), made.privacy.to_json()]
             except Exception as error:  # noqa: BLE001  whatever it is, it may not tell
                 said += ["".join(traceback.format_exception(error)), repr(error), *getattr(error, "__notes__", [])]
                 assert isinstance(error, DawaError), said[0]  # noqa: PT017  most runs end without one
+                assert "counts what" not in str(error), "no other account"  # noqa: PT017  as above
         said += [str(one.message) for one in caught]
         said += [record.getMessage() for record in self.caplog.records]
         self.check(*said)

@@ -79,7 +79,7 @@ def specs(draw, folder):
         options=draw(settings),
         queries=draw(st.none() | inside),
         out=draw(st.none() | inside),
-        seed=draw(st.none() | st.integers(0, 2**63)),
+        seed=None if dataset else draw(st.none() | st.integers(0, 2**63)),
         dialect=None if address else draw(st.none() | dialects),
     )
 

@@ -1,40 +1,33 @@
-"""``dawa ledger``: the book of what was spent on each dataset, and how it looks on a terminal.
+"""``dawa ledger``: the book of what was spent on each dataset; ``cli/looks.py`` says how it looks on a terminal.
 
 ``dawa.ledger`` loads a database, so it is reached through ``dawa``, which imports it when it is first used.
 """
 
-import csv
-import json as encoder
 import sys
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
-from rich.console import Console
-from rich.table import Column, Table
-from rich.text import Text
 
 import dawa
-from dawa.budget import shown
+from dawa.cli import looks
 from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER
-from dawa.cli.terminal import REFUSED, reported, write_json
+from dawa.cli.terminal import reported, write_json
 from dawa.errors import LedgerError
+from dawa.sources.tables import labelled
 
 if TYPE_CHECKING:  # a database, which --help answers without
-    import dawa.ledger.entries
-    from dawa.ledger import Entry, Summary
-
-BAR = 20
-EMPTY: tuple[object, ...] = (None, "", [], {})
+    import dawa.ledger.scopes
 
 HELP = """The book of what was spent on each dataset. It cannot be overspent.
 
 \b
-  dawa ledger create hr --cap 2      all releases of hr together may spend 2
+  dawa ledger create hr --cap 2 --unit person
+                                     all releases of hr together may cost a
+                                     person 2
   dawa release … --ledger dawa-ledger.db --dataset hr      a release spends
   dawa ledger show                   what is spent, and what is left
 
@@ -43,11 +36,57 @@ The ledger is a file, or a PostgreSQL database for teams.
 
 EPILOG = "Exit codes: 0 done, 1 refused or edited by hand, 2 wrong usage, 3 budget exhausted."
 
-CREATE = """Open an account: a dataset, and all that may ever be spent on it.
+CREATE = """Open an account: a dataset, all that may ever be spent on it, and for whom that counts.
 
 \b
-  dawa ledger create hr --cap 2
+  dawa ledger create hr --cap 2 --unit person --table visits.parquet
+  dawa ledger create hr --cap 2 --unit record      # single rows are protected
   dawa ledger create hr --cap 1/3 --ledger postgresql://ada@example.org/privacy
+
+\b
+What is not said here is decided by the first release. From then on the account
+refuses another unit or another table, unless somebody relates them.
+"""
+
+BIND = """Say for whom an account counts, if nobody has, or if nothing is spent on it.
+
+\b
+  dawa ledger bind hr --unit person --why "Entries 3 to 9 were for persons"
+  dawa ledger bind hr --table visits.parquet --why "hr has always been that file"
+"""
+
+RELATE = """Say how many times what is spent for another unit or table counts in an account.
+
+\b
+  dawa ledger relate hr --unit record --times 3 \\
+      --why "A person has at most 3 rows"
+  dawa ledger relate hr --table moved/visits.parquet --unit person --times 1 \\
+      --why "The same file, moved on 3 May"
+
+\b
+How many times, if the account counts persons:
+  single rows        as many times as a person has rows at most
+  person,day         as many times as a person has days at most
+  persons elsewhere  once, if these are the same persons
+and if it counts single rows:
+  persons            2 times: one row more may change which rows are kept
+
+\b
+The factor counts for what was spent already, too. It can be raised later, and
+never lowered. If it is too small, the account bounds nobody's loss.
+"""
+
+UPGRADE = """Upgrade a ledger of an earlier dawa, whose accounts added up records and persons.
+
+\b
+  dawa ledger upgrade --dry-run      # what would be done; changes nothing
+  dawa ledger upgrade
+
+\b
+An account whose entries agree on the unit counts for that unit from then on.
+Where they do not agree, nothing more is spent until somebody decides: with
+dawa ledger bind and dawa ledger relate. No entry is changed. dawa 0.1.0 cannot
+read the ledger any more.
 """
 
 RAISE = """Allow more to be spent on a dataset. What was spent stays spent.
@@ -80,7 +119,7 @@ EXPORT = """Write out every entry with every field, for auditors and for safe ke
 SPEND = """Book a release that was made elsewhere.
 
 \b
-  dawa ledger spend hr 0.1 --what "Table 3 of the yearly report"
+  dawa ledger spend hr 0.1 --unit person --what "Table 3 of the yearly report"
 """
 
 TAKE_BACK = """Take back what a failed run had reserved, where nothing was seen of its result.
@@ -115,16 +154,97 @@ Where = Annotated[
 Cap = Annotated[
     str, typer.Option("--cap", metavar="EPSILON", help="All that may ever be spent: 2, 0.5 or 1/3.", show_default=False)
 ]
+OTHER_UNIT = "The other unit: record, or columns; unknown for entries of old ledgers that do not say it."
+UNIT = "Who loses at most that: record for single rows, or the columns that name the unit, such as person,day."
+Unit = Annotated[str | None, typer.Option("--unit", metavar="COLUMNS", help=UNIT, show_default=False)]
+TheTable = Annotated[
+    str | None,
+    typer.Option(
+        "--table",
+        metavar="TABLE",
+        help="The table: a file, an address with #table, or memory for frames.",
+        show_default=False,
+    ),
+]
+Why = Annotated[str, typer.Option("--why", help="How that is known.", show_default=False)]
 Who = Annotated[str | None, typer.Option("--who", help="Who does this.", show_default="your user name")]
 Json = Annotated[bool, typer.Option("--json", help="JSON for machines, with exact fractions.")]
 
 
 @app.command(help=CREATE)
-def create(dataset: Dataset, cap: Cap, *, ledger: Where = USUAL_LEDGER, who: Who = None, json: Json = False) -> None:
+def create(
+    dataset: Dataset,
+    cap: Cap,
+    *,
+    unit: Unit = None,
+    table: TheTable = None,
+    ledger: Where = USUAL_LEDGER,
+    who: Who = None,
+    json: Json = False,
+) -> None:
     """Open an account."""
     with reported(json):
-        account = dawa.ledger.opened(ledger).create(dataset, cap, who)
-        _answer(account.to_json(), f"Opened: {account}.", json=json)
+        account = dawa.ledger.opened(ledger).create(dataset, cap, who, unit=_unit(unit), table=_table(table))
+        _answer(account.to_json(), f"Opened: {account}. {account.whom}", json=json)
+
+
+@app.command(help=BIND)
+def bind(
+    dataset: Dataset,
+    why: Why,
+    *,
+    unit: Unit = None,
+    table: TheTable = None,
+    ledger: Where = USUAL_LEDGER,
+    who: Who = None,
+    json: Json = False,
+) -> None:
+    """Say for whom an account counts."""
+    with reported(json):
+        book = dawa.ledger.opened(ledger)
+        account = book.bind(dataset, unit=_unit(unit), table=_table(table), why=why, who=who)
+        more = f" Hint: {looks.settling(account, book)}." if account.unlike else ""
+        _answer(account.to_json(), f"Bound: {account}. {account.whom}{more}", json=json)
+
+
+@app.command(help=RELATE)
+def relate(
+    dataset: Dataset,
+    unit: Annotated[str, typer.Option("--unit", metavar="COLUMNS", help=OTHER_UNIT, show_default=False)],
+    times: Annotated[int, typer.Option("--times", metavar="N", help="How many times it counts.", show_default=False)],
+    why: Why,
+    *,
+    table: Annotated[
+        str | None,
+        typer.Option("--table", metavar="TABLE", help="The other table.", show_default="the account's own"),
+    ] = None,
+    ledger: Where = USUAL_LEDGER,
+    who: Who = None,
+    json: Json = False,
+) -> None:
+    """Say how others count."""
+    with reported(json):
+        book = dawa.ledger.opened(ledger)
+        account = book.relate(dataset, unit=_unit(unit), times=times, table=_table(table), why=why, who=who)
+        _answer(account.to_json(), f"Related: {account}. {looks.counting(account)}", json=json)
+
+
+@app.command(help=UPGRADE)
+def upgrade(
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False,
+    ledger: Where = USUAL_LEDGER,
+    who: Who = None,
+    json: Json = False,
+) -> None:
+    """Upgrade an old ledger."""
+    with reported(json):
+        book = dawa.ledger.opened(ledger)
+        found = book.upgrade(dry_run=dry_run, who=who)
+        if json:
+            write_json(found.to_json())
+        else:
+            looks.upgraded(book, found)
 
 
 @app.command("raise", help=RAISE)
@@ -149,6 +269,8 @@ def spend(
     epsilon: Annotated[str, typer.Argument(metavar="EPSILON", help="0.1 or 1/10.", show_default=False)],
     what: Annotated[str, typer.Option("--what", help="What it was spent on.", show_default=False)],
     *,
+    unit: Annotated[str, typer.Option("--unit", metavar="COLUMNS", help=UNIT)] = "record",
+    table: TheTable = None,
     release: Annotated[
         str | None, typer.Option("--release", metavar="ID", help="The release's name.", show_default="a random one")
     ] = None,
@@ -161,12 +283,20 @@ def spend(
     """Book a release that was made elsewhere."""
     with reported(json):
         book = dawa.ledger.opened(ledger)
-        reservation = book.reserve(dataset, epsilon, what={"note": what}, mechanism=mechanism, who=who)
+        reservation = book.reserve(
+            dataset,
+            epsilon,
+            what={"note": what},
+            mechanism=mechanism,
+            who=who,
+            unit=_unit(unit) or (),
+            table=_table(table),
+        )
         entry = reservation.finalise(release or uuid.uuid4().hex, file)
-        account = book.account(dataset)
+        account = reservation.account
         _answer(
             {"reservation": reservation.entry.to_json(), "release": entry.to_json(), "account": account.to_json()},
-            f"Booked as entry {reservation.entry.number}: {account}.",
+            f"Booked as entry {reservation.entry.number}: {account}. {account.whom}",
             json=json,
         )
 
@@ -202,8 +332,8 @@ def show(dataset: OneDataset = None, *, ledger: Where = USUAL_LEDGER, json: Json
         if json:
             write_json(summary.to_json())
         else:
-            _show(summary)
-        _leave_if_edited(summary.broken, json=json)
+            looks.show(summary)
+        looks.leave_if_edited(summary.broken, json=json)
 
 
 @app.command(help=HISTORY)
@@ -215,8 +345,8 @@ def history(dataset: OneDataset = None, *, ledger: Where = USUAL_LEDGER, json: J
         if json:
             write_json([entry.to_json() for entry in entries])
         else:
-            _list(entries)
-        _leave_if_edited(broken, json=json)
+            looks.history(entries)
+        looks.leave_if_edited(broken, json=json)
 
 
 @app.command(help=EXPORT)
@@ -241,8 +371,18 @@ def export(
             if json or form == "json":
                 write_json({"broken": broken, "entries": [entry.to_json() for entry in entries]}, target)
             else:
-                _write_csv(entries, target)
-        _leave_if_edited(broken, json=json)
+                looks.write_csv(entries, target)
+        looks.leave_if_edited(broken, json=json)
+
+
+def _unit(text: str | None) -> tuple[str, ...] | None:
+    """A unit as it is typed."""
+    return None if text is None else dawa.ledger.scopes.parsed(text)
+
+
+def _table(text: str | None) -> str | None:
+    """A table as it is typed, by its public name."""
+    return None if text is None else labelled(text)
 
 
 def _answer(data: dict[str, Any], sentence: str, *, json: bool) -> None:
@@ -265,95 +405,3 @@ def _target(out: Path | None) -> Iterator[TextIO]:
         raise LedgerError(f"'{out}' exists already.", "choose another name for the export.") from None
     except OSError as error:
         raise LedgerError(f"'{out}' cannot be written ({error.strerror}).", "choose another place.") from None
-
-
-def _leave_if_edited(broken: int | None, *, json: bool) -> None:
-    if broken is None:
-        return
-    if not json:
-        sys.stdout.flush()
-        sys.stderr.write(
-            f"EDITED: from number {broken} on, the entries do not follow from each other."
-            " Hint: find out what was changed, and restore the ledger from a backup.\n"
-        )
-    raise typer.Exit(REFUSED)
-
-
-def _show(summary: "Summary") -> None:
-    """Caps, what is spent and left of them, what is pending, and what was taken back."""
-    console = Console()
-    table = Table("dataset", *(Column(name, justify="right") for name in ("cap", "spent", "left")), "")
-    for account in summary.accounts:
-        # Rounded up: what is spent must not look unspent.
-        filled = min(BAR, -int(-BAR * account.spent // account.cap))
-        bar = "█" * filled + "░" * (BAR - filled)
-        table.add_row(_text(account.dataset), *map(shown, (account.cap, account.spent, account.left)), bar)
-    console.print(table)
-    for entry in summary.pending:
-        console.print(
-            _text(
-                f"Pending: entry {entry.number} reserved {_shown(entry.epsilon)} of {entry.dataset} for {entry.who} on"
-                f" {_moment(entry)} UTC. It is spent, whether or not a release comes of it."
-            )
-        )
-    for entry in summary.taken_back:
-        console.print(
-            _text(
-                f"Taken back: entry {entry.reservation} of {entry.dataset} by {entry.who} on {_moment(entry)} UTC"
-                f" ({_about(entry)})."
-            )
-        )
-    if summary.broken is None:
-        console.print(_text(f"{summary.entries} entries, unbroken. Hash of the last: {summary.head}"))
-
-
-def _list(entries: "Sequence[Entry]") -> None:
-    """What happened, an entry a line."""
-    table = Table(Column("entry", justify="right"), "when (UTC)", "who", "dataset", Column("what", overflow="fold"))
-    for entry in entries:
-        table.add_row(str(entry.number), *map(_text, (_moment(entry), entry.who, entry.dataset, _told(entry))))
-    Console().print(table)
-
-
-def _write_csv(entries: "Sequence[Entry]", target: TextIO) -> None:
-    """Every field of every entry, as the database holds it."""
-    writer = csv.DictWriter(target, dawa.ledger.entries.COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(dawa.ledger.entries.row(entry) for entry in entries)
-
-
-def _told(entry: "Entry") -> str:
-    filed = f" in {entry.file}" if entry.file else ""
-    about = _about(entry)
-    return {
-        "create": f"opened with a cap of {_shown(entry.cap)}",
-        "raise": f"cap raised to {_shown(entry.cap)} ({about})",
-        "reserve": f"spent {_shown(entry.epsilon)} by {entry.mechanism} ({about})",
-        "finalise": f"entry {entry.reservation} became release {entry.release_id}{filed}",
-        "file": f"release {entry.release_id} was written{filed}",
-        "take-back": f"entry {entry.reservation} was taken back ({about})",
-    }[entry.kind]
-
-
-def _about(entry: "Entry") -> str:
-    return ", ".join(f"{name}: {_brief(value)}" for name, value in (entry.what or {}).items() if value not in EMPTY)
-
-
-def _brief(value: object) -> str:
-    """A value of an entry's description in a few words: axes by their columns, all else as it is."""
-    if isinstance(value, list) and all(isinstance(part, dict) and "column" in part for part in value):
-        return " and ".join(str(part["column"]) for part in value)
-    return value if isinstance(value, str) else encoder.dumps(value)
-
-
-def _moment(entry: "Entry") -> str:
-    return entry.at[:19].replace("T", " ")
-
-
-def _shown(value: Fraction | None) -> str:
-    return "?" if value is None else shown(value)
-
-
-def _text(text: str) -> Text:
-    """Text as it is: no markup, and nothing that moves a terminal's cursor."""
-    return Text(dawa.ledger.entries.escaped(text))

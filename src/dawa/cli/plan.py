@@ -127,11 +127,11 @@ def plan(
             return
         account = None if meant.ledger is None else specs.account(meant.ledger, spec)
         found = _planned(spec, meant)
+        times = None if account is None else specs.times(account, spec)
         if json:
-            left = None if account is None else {**account.to_json(), "after": str(account.left - spec.epsilon)}
-            write_json({**found.to_json(), "ledger": left})
+            write_json({**found.to_json(), "ledger": None if account is None else _booked(spec, account, times)})
         else:
-            _show(spec, found, account)
+            _show(spec, found, account, times)
 
 
 def _planned(spec: Spec, meant: specs.Meaning) -> Plan:
@@ -148,7 +148,13 @@ def _planned(spec: Spec, meant: specs.Meaning) -> Plan:
         )
 
 
-def _show(spec: Spec, found: Plan, account: Account | None) -> None:
+def _booked(spec: Spec, account: Account, times: int | None) -> dict[str, object]:
+    """For machines: the account, how often the release would count, and what would be left."""
+    after = None if times is None else str(account.left - times * spec.epsilon)
+    return {**account.to_json(), "times": times, "after": after}
+
+
+def _show(spec: Spec, found: Plan, account: Account | None, times: int | None) -> None:
     """For people."""
     console = screen()
     columns = ", ".join(axis.column for axis in spec.axes)
@@ -161,7 +167,7 @@ def _show(spec: Spec, found: Plan, account: Account | None) -> None:
         *found.axes,
     ]
     if account is not None:
-        lines.append(_left(found, account))
+        lines += [_left(found, account, times), account.whom]
     for line in lines:
         console.print(Text(line), soft_wrap=True)
     if found.looks and found.expected:
@@ -169,11 +175,15 @@ def _show(spec: Spec, found: Plan, account: Account | None) -> None:
     console.print(Text(found.accuracy), soft_wrap=True)
 
 
-def _left(found: Plan, account: Account) -> str:
+def _left(found: Plan, account: Account, times: int | None) -> str:
     """What the dataset may spend now, and what after the release."""
-    after = account.left - found.epsilon
-    enough = f"{shown(after)} after it" if after >= 0 else "which is not enough: the release would be refused"
-    return f"The ledger has {shown(account.left)} of {shown(account.cap)} left for {account.dataset}, {enough}."
+    left = f"The ledger has {shown(account.left)} of {shown(account.cap)} left for {account.dataset}"
+    if times is None:
+        return f"{left}, but that account does not count for this unit of this table: the release would be refused."
+    after = account.left - times * found.epsilon
+    often = "" if times == 1 else f", which counts {times} times"
+    enough = f"{shown(after)} after it{often}" if after >= 0 else "which is not enough: the release would be refused"
+    return f"{left}, {enough}."
 
 
 def _noise(found: Plan) -> Table:

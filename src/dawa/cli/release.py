@@ -229,20 +229,23 @@ def _tell(spec: Spec, made: Made) -> None:
         f"Released {buckets:,} bucket{'s' * (buckets != 1)} into {written.folder}: {', '.join(written.files)}.",
         *([] if written.earlier is None else [f"The earlier folder is now {written.earlier}."]),
         _claim(released),
-        _left(spec, made.account),
+        *_left(spec, made.account),
         f"Ask it: dawa query {written.folder} {dawa.spec.ranges.example(released.axes)}",
     ]
     for line in lines:
         console.print(Text(line), soft_wrap=True)
 
 
-def _left(spec: Spec, account: Account | None) -> str:
-    """What the dataset may still spend."""
+def _left(spec: Spec, account: Account | None) -> list[str]:
+    """What the dataset may still spend, and for whom it counts."""
     if not spec.dataset:
-        return "No ledger counts it against a total; --dataset would name one that pays."
+        return ["No ledger counts it against a total; --dataset would name one that pays."]
     if account is None:
-        return f"The ledger could not be asked what is left for {spec.dataset}."
-    return f"The ledger has {shown(account.left)} of {shown(account.cap)} left for {account.dataset}."
+        return [f"The ledger could not be asked what is left for {spec.dataset}."]
+    left = f"The ledger has {shown(account.left)} of {shown(account.cap)} left for {account.dataset}."
+    times = specs.times(account, spec)
+    often = [] if times in {None, 1} else [f"This release counted {times} times."]
+    return [" ".join([left, account.whom, *often])]
 
 
 def _claim(released: Release) -> str:

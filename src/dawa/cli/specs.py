@@ -246,9 +246,19 @@ def account(ledger: str, spec: Spec) -> Account:
     return dawa.ledger.opened(ledger).account(str(spec.dataset))
 
 
+def times(found: Account, spec: Spec) -> int | None:
+    """How many times the release would count in an account; None if the account counts for others."""
+    return found.times(spec.unit, dawa.sources.label(table(spec)))
+
+
 def _ledger(spec: Spec) -> str | None:
     """The ledger that is named, or the usual one where a dataset is."""
     if spec.dataset is None:
+        if LEDGER_VARIABLE in os.environ and spec.seed is not None:
+            raise SpecError(
+                f"{LEDGER_VARIABLE} names a ledger, and no ledger books a run with a seed: it is not private.",
+                f"leave out the seed and name the dataset, or unset {LEDGER_VARIABLE}.",
+            )
         if LEDGER_VARIABLE in os.environ:
             raise SpecError(
                 f"{LEDGER_VARIABLE} names a ledger, but the release names no dataset that pays.",

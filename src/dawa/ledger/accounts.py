@@ -1,19 +1,59 @@
 """What is left of each dataset's cap: sums over the entries, in exact fractions, and nothing else.
 
-Also: what a failure after paying has cost, in words that use only the ledger's public state.
+An account counts for a unit of a table. What was spent for the same unit of the same table counts once. What was spent
+for another counts as many times as a person has said that it does; ``ledger.md`` says what the sum then bounds.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from dawa import check
 from dawa.budget import shown
-from dawa.errors import PublicNote
-from dawa.ledger.entries import CREATE, FINALISE, RAISE, RESERVE, TAKE_BACK, Entry
+from dawa.ledger import entries as books
+from dawa.ledger import scopes
+from dawa.ledger.entries import BIND, CREATE, FINALISE, RAISE, RELATE, RESERVE, TAKE_BACK, UPGRADE, Entry
+from dawa.ledger.scopes import Key, Scope, Unit
 
 CLOSING = (FINALISE, TAKE_BACK)
 """The kinds of entry that end a reservation: one of them, once."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What was spent for one unit of one table.
+
+    Attributes:
+        scope: The unit and the table.
+        epsilon: What was spent, as the releases spent it.
+        times: How many times it counts; None if nobody has said so.
+    """
+
+    scope: Scope
+    epsilon: Fraction
+    times: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; exact numbers as fractions in strings."""
+        return {**self.scope.to_json(), "epsilon": str(self.epsilon), "times": self.times}
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How many times what is spent for another unit, or on another table, counts.
+
+    Attributes:
+        scope: The other unit and its table; without a table, it is the account's own.
+        times: The factor.
+    """
+
+    scope: Scope
+    times: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {**self.scope.to_json(), "times": self.times}
 
 
 @dataclass(frozen=True)
@@ -21,26 +61,74 @@ class Account:
     """The state of one dataset's budget.
 
     Attributes:
-        dataset: Its name.
+        dataset: Its name, as it was first written.
         cap: All that may ever be spent on it.
-        spent: All that was reserved so far and not taken back, whether or not it led to a release.
+        spent: All that was reserved so far and not taken back, whether or not it led to a release, each as many times
+            as it counts.
         reserved: The part of ``spent`` without a known release: its runs are still at work, or crashed.
+        unit: The columns that name the unit whose loss it bounds: none for single records; None if that is not said.
+        table: The table's public name; None if it is not said.
+        relations: How often others count.
+        parts: What ``spent`` is made of.
     """
 
     dataset: str
     cap: Fraction
     spent: Fraction = Fraction(0)
     reserved: Fraction = Fraction(0)
+    unit: Unit = None
+    table: str | None = None
+    relations: tuple[Relation, ...] = ()
+    parts: tuple[Part, ...] = ()
 
     def __str__(self) -> str:
+        if self.left < 0:
+            return f"'{self.dataset}' is overspent by {shown(-self.left)}, beyond its cap of {shown(self.cap)}"
         return f"'{self.dataset}' has {shown(self.left)} left of its cap of {shown(self.cap)}"
 
     @property
     def left(self) -> Fraction:
-        """What may still be spent."""
+        """What may still be spent; below zero if a relation that came later showed that too much was."""
         return self.cap - self.spent
 
-    def to_json(self) -> dict[str, str]:
+    @property
+    def scope(self) -> Scope:
+        """For whom it counts."""
+        return Scope(self.unit, self.table)
+
+    @property
+    def unlike(self) -> tuple[Part, ...]:
+        """What was spent for others before anybody said how it counts; it counts once for now."""
+        return tuple(part for part in self.parts if part.times is None)
+
+    @property
+    def whom(self) -> str:
+        """For whom it counts, in a sentence."""
+        if self.unlike:
+            mixed = ", ".join(f"{shown(part.epsilon)} for {scopes.told(part.scope)}" for part in self.parts)
+            return f"It mixes {mixed}: nothing more is spent on it until somebody says how these count."
+        if self.unit is None and self.table is not None:
+            return f"Its first release decides for which unit in {self.table} it counts."
+        if self.unit is None:
+            return "Its first release decides for whom it counts: for which unit, in which table."
+        if self.table is None:
+            return f"It counts what {scopes.each(self.unit)} loses; the first release that names a table decides which."
+        return f"It counts what {scopes.told(self.scope)} loses."
+
+    def times(self, unit: Unit, table: str | None = None) -> int | None:
+        """How many times what is spent for a unit of a table counts; None if it would be refused.
+
+        Args:
+            unit: The columns that name the unit; none for single records.
+            table: The table's public name; None stands for the account's own table.
+        """
+        if self.unlike:
+            return None
+        if self.unit is None:
+            return 1 if table is None or self.table in {None, table} else None
+        return counted(self.scope, {relation.scope.key: relation.times for relation in self.relations}, unit, table)
+
+    def to_json(self) -> dict[str, Any]:
         """Plain values; exact numbers as fractions in strings."""
         return {
             "dataset": self.dataset,
@@ -48,6 +136,9 @@ class Account:
             "spent": str(self.spent),
             "reserved": str(self.reserved),
             "left": str(self.left),
+            **self.scope.to_json(),
+            "relations": [relation.to_json() for relation in self.relations],
+            "parts": [part.to_json() for part in self.parts],
         }
 
 
@@ -63,6 +154,8 @@ class Summary:
         broken: The number of the first entry that does not follow from those before, because somebody edited the
             ledger; None in a ledger that is whole.
         taken_back: The entries that took a reservation back.
+        version: The version of the ledger. Before version 3, accounts add up whatever is spent, and nothing more can
+            be spent before an upgrade.
     """
 
     accounts: tuple[Account, ...]
@@ -71,10 +164,12 @@ class Summary:
     head: str
     broken: int | None
     taken_back: tuple[Entry, ...] = ()
+    version: int = books.NEWEST
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; exact numbers as fractions in strings."""
         return {
+            "version": self.version,
             "accounts": [account.to_json() for account in self.accounts],
             "pending": [entry.to_json() for entry in self.pending],
             "entries": self.entries,
@@ -86,26 +181,112 @@ class Summary:
 
 def accounts(entries: Iterable[Entry]) -> dict[str, Account]:
     """The accounts that result from these entries, in their order."""
-    found: dict[str, Account] = {}
-    reserved: dict[tuple[str, int | None], Fraction] = {}
+    tallies: dict[str, _Tally] = {}
+    newest = False
     for entry in entries:
+        newest = newest or books.needed(entry) == books.NEWEST
         if entry.kind == CREATE:
-            found[entry.dataset] = Account(entry.dataset, _given(entry.cap))
-            continue
-        account = found[entry.dataset]
+            scope = Scope() if entry.what is None else Scope.from_json(entry.what)
+            tallies[entry.dataset] = _Tally(entry.dataset, _given(entry.cap), scope)
+        elif entry.kind == UPGRADE:
+            for line in (entry.what or {})["accounts"]:
+                tallies[line["dataset"]].own = Scope.from_json(line)
+        else:
+            tallies[entry.dataset].book(entry, newest=newest)
+    return {name: tally.account(newest=newest) for name, tally in tallies.items()}
+
+
+def counted(own: Scope, relations: Mapping[Key, int], unit: Unit, table: str | None) -> int | None:
+    """How many times what is spent for a unit of a table counts for ``own``; None if nobody said so.
+
+    If several factors fit, the largest counts.
+    """
+    asked, names = Scope(unit, table), {table}
+    here = table is None or own.table is None or table == own.table
+    if here:
+        names |= {None, own.table}
+    fitting = [relations[key] for key in (Scope(unit, name).key for name in names) if key in relations]
+    return max([*fitting, 1] if here and own.alike(asked) else fitting, default=None)
+
+
+def scope_of(entry: Entry, *, newest: bool) -> Scope:
+    """For whom a reservation spent; before version 3, its description may say the unit, and never the table."""
+    what = entry.what or {}
+    if newest:
+        return Scope.from_json(what["for"])
+    unit = what.get("unit", False)
+    if unit is None:
+        return Scope(())
+    columns = [unit] if isinstance(unit, str) else unit
+    named = isinstance(columns, list) and columns and all(isinstance(column, str) and column for column in columns)
+    return Scope(tuple(columns) if named else None)
+
+
+@dataclass
+class _Tally:
+    """An account while its entries are read."""
+
+    dataset: str
+    cap: Fraction
+    own: Scope
+    relations: dict[Key, Relation] = field(default_factory=dict)
+    live: dict[int | None, tuple[Scope, Fraction]] = field(default_factory=dict)
+    pending: set[int | None] = field(default_factory=set)
+
+    def book(self, entry: Entry, *, newest: bool) -> None:
+        """Take one more entry into account; LookupError if it follows up what is not there."""
         if entry.kind == RAISE:
-            account = replace(account, cap=_given(entry.cap))
+            self.cap = _given(entry.cap)
         elif entry.kind == RESERVE:
-            epsilon = reserved[entry.dataset, entry.number] = _given(entry.epsilon)
-            account = replace(account, spent=account.spent + epsilon, reserved=account.reserved + epsilon)
-        elif entry.kind == FINALISE:
-            epsilon = reserved.pop((entry.dataset, entry.reservation))
-            account = replace(account, reserved=account.reserved - epsilon)
-        elif entry.kind == TAKE_BACK:
-            epsilon = reserved.pop((entry.dataset, entry.reservation))
-            account = replace(account, spent=account.spent - epsilon, reserved=account.reserved - epsilon)
-        found[entry.dataset] = account
-    return found
+            asked = scope_of(entry, newest=newest)
+            if newest:
+                self._settle(asked)
+            self.live[entry.number] = asked, _given(entry.epsilon)
+            self.pending.add(entry.number)
+        elif entry.kind in CLOSING:
+            self.pending.remove(entry.reservation)
+            if entry.kind == TAKE_BACK:
+                del self.live[entry.reservation]
+        elif entry.kind == BIND:
+            self._bind(Scope.from_json((entry.what or {})["for"]))
+        elif entry.kind == RELATE:
+            what = entry.what or {}
+            other = Scope.from_json(what["for"])
+            if other.table == self.own.table:
+                other = replace(other, table=None)
+            self.relations[other.key] = Relation(other, _whole(what["times"]))
+
+    def _settle(self, asked: Scope) -> None:
+        """Let a release decide what nobody has said yet: for whom the account counts, or in which table."""
+        if self.own.unit is None and not self.live:
+            self.own = Scope(asked.unit, self.own.table or asked.table)
+        elif self.own.table is None and asked.key not in self.relations:
+            self.own = replace(self.own, table=asked.table)
+
+    def _bind(self, said: Scope) -> None:
+        """Let a person decide it."""
+        bound = Scope(self.own.unit if said.unit is None else said.unit, said.table or self.own.table)
+        if not self.live and bound.key != self.own.key:
+            self.relations.clear()
+        self.own = bound
+
+    def account(self, *, newest: bool) -> Account:
+        """The account as it is now."""
+        factors = {key: relation.times for key, relation in self.relations.items()}
+        sums: dict[Key, tuple[Scope, Fraction]] = {}
+        spent = reserved = Fraction(0)
+        for number, (asked, epsilon) in self.live.items():
+            here = replace(asked, table=None) if asked.table == self.own.table else asked
+            sums[here.key] = here, sums.get(here.key, (here, Fraction(0)))[1] + epsilon
+            charge = (self._times(factors, here, newest=newest) or 1) * epsilon
+            spent += charge
+            reserved += charge if number in self.pending else 0
+        parts = tuple(Part(one, total, self._times(factors, one, newest=newest)) for one, total in sums.values())
+        related = tuple(self.relations.values())
+        return Account(self.dataset, self.cap, spent, reserved, self.own.unit, self.own.table, related, parts)
+
+    def _times(self, factors: Mapping[Key, int], asked: Scope, *, newest: bool) -> int | None:
+        return counted(self.own, factors, asked.unit, asked.table) if newest else 1
 
 
 def pending(entries: Iterable[Entry]) -> list[Entry]:
@@ -124,32 +305,13 @@ def closed_by(entries: Iterable[Entry], number: int) -> Entry | None:
     return next((entry for entry in entries if entry.kind in CLOSING and entry.reservation == number), None)
 
 
+def _whole(times: object) -> int:
+    if not check.is_whole(times, 1):
+        raise ValueError("a relation without its factor")
+    return times
+
+
 def _given(number: Fraction | None) -> Fraction:
     if number is None:
         raise ValueError("an entry without its number")
     return number
-
-
-def cost(reserved: Entry, account: Account | None, closing: Entry | None, flag: str) -> PublicNote:
-    """What was spent, what is left, and how to take it back if that can be done.
-
-    Args:
-        reserved: The entry that spent.
-        account: The account now; None if the ledger could not be read.
-        closing: The entry that named a release or took the reservation back, if there is one.
-        flag: The command-line flag that names the ledger.
-    """
-    number, amount = reserved.number, shown(reserved.epsilon or Fraction(0))
-    entry = f"on dataset '{reserved.dataset}' all the same (entry {number} of the ledger)"
-    if account is None:
-        rest = "the ledger could not be read to see what is left."
-    else:
-        rest = f"{shown(account.left)} of {shown(account.cap)} is left."
-    if closing is not None and closing.kind == TAKE_BACK:
-        return PublicNote(f"epsilon={amount} was spent {entry}, and taken back in entry {closing.number}; {rest}")
-    if closing is not None:
-        return PublicNote(f"epsilon={amount} was spent {entry}, and its release is booked; {rest}")
-    return PublicNote(
-        f"epsilon={amount} was spent {entry}; {rest}\n"
-        f"Hint: if nothing was observed, take it back: dawa ledger take-back {number} --why '…' {flag}"
-    )

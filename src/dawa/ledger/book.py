@@ -4,32 +4,23 @@ Every operation that writes is a decision over all entries before it, taken and 
 has the proof.
 """
 
-import json
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dawa import budget, check
-from dawa.budget import Epsilon, shown
-from dawa.errors import BudgetError, DawaError, ExhaustedError, LedgerError, PublicNote, TakenBackError
-from dawa.ledger import accounts as failures
-from dawa.ledger import entries, store
-from dawa.ledger.accounts import Account, Summary, accounts, closed_by, pending
-from dawa.ledger.entries import CREATE, FILE, FINALISE, RAISE, RESERVE, START, TAKE_BACK, Entry, canonical
+from dawa.budget import Epsilon
+from dawa.errors import DawaError, LedgerError, PublicNote, TakenBackError
+from dawa.ledger import decisions, drafts, entries, refusals, store, upgrade
+from dawa.ledger.accounts import Account, Summary, closed_by, pending, scope_of
+from dawa.ledger.entries import TAKE_BACK, Entry
 from dawa.ledger.postgres import PostgresDatabase
+from dawa.ledger.scopes import Scope, UnitLike
 from dawa.ledger.sqlite import SqliteFile
-
-FINEST = 10**100
-"""The largest denominator that a number may have."""
-
-FINEST_SUM = FINEST**10
-"""The largest denominator that a sum may have: Python refuses to print numbers that are much longer."""
 
 
 def opened(ledger: "LedgerLike") -> "Ledger":
@@ -63,29 +54,30 @@ class Ledger:
 
     place: store.Place
 
-    def create(self, dataset: str, cap: Epsilon, who: str | None = None) -> Account:
+    def create(
+        self,
+        dataset: str,
+        cap: Epsilon,
+        who: str | None = None,
+        *,
+        unit: UnitLike | None = None,
+        table: str | None = None,
+    ) -> Account:
         """Open an account; the first account creates the ledger.
 
         Args:
-            dataset: A name for the dataset, the same in every release of it.
+            dataset: A name for the dataset, the same in every release of it; case does not matter.
             cap: All that may ever be spent on it, read exactly as it is written.
             who: Who opens it; by default the operating system's user name.
+            unit: Whose loss the cap bounds: ``"record"``, or the column or columns that name the unit. None lets the
+                first release decide.
+            table: The table, as ``dawa.sources.label`` names it. None lets the first release that names one decide.
 
         Raises:
             LedgerError: If the dataset already has an account, or the ledger cannot be written.
         """
-        entry = _entry(CREATE, entries.checked(dataset, "dataset"), who, cap=_exact(cap, "cap"))
-
-        def decide(pages: store.Pages) -> Entry:
-            known = self._trusted(pages)
-            if entry.dataset in known:
-                raise LedgerError(
-                    f"Dataset '{dataset}' already has an account, with a cap of {shown(known[entry.dataset].cap)}.",
-                    f"see what is left of it: dawa ledger show '{dataset}'.",
-                )
-            return entry
-
-        self._append(decide, making=True)
+        draft = drafts.create(dataset, cap, who, unit, table)
+        self._append(decisions.create, draft, making=True)
         return self.account(dataset)
 
     def raise_cap(self, dataset: str, cap: Epsilon, *, why: str, who: str | None = None) -> Account:
@@ -100,23 +92,73 @@ class Ledger:
         Raises:
             LedgerError: If there is no such account, or the cap would not grow.
         """
-        reason = {"why": entries.checked(why, "why")}
-        entry = _entry(RAISE, entries.checked(dataset, "dataset"), who, cap=_exact(cap, "cap"), what=reason)
+        self._append(decisions.raised, drafts.raised(dataset, cap, who, why))
+        return self.account(dataset)
 
-        def decide(pages: store.Pages) -> Entry:
-            present = self._known(self._trusted(pages), dataset).cap
-            if entry.cap is None or entry.cap <= present:
-                raise LedgerError(
-                    f"The cap of dataset '{dataset}' is already {shown(present)}.",
-                    "pass a higher one: the ledger never lowers a cap.",
-                )
-            return entry
+    def bind(
+        self,
+        dataset: str,
+        *,
+        why: str,
+        unit: UnitLike | None = None,
+        table: str | None = None,
+        who: str | None = None,
+    ) -> Account:
+        """Say for whom an account counts, if that is not decided, or if nothing is spent on it.
 
-        self._append(decide)
+        Args:
+            dataset: The dataset.
+            why: How it is known.
+            unit: ``"record"``, or the column or columns that name the unit; None leaves it as it is.
+            table: The table, as ``dawa.sources.label`` names it; None leaves it as it is.
+            who: Who says so; by default the operating system's user name.
+
+        Raises:
+            LedgerError: If something is spent on the account for a unit or on a table that was decided before.
+        """
+        self._append(decisions.bind, drafts.bind(dataset, who, why, unit, table))
+        return self.account(dataset)
+
+    def relate(
+        self,
+        dataset: str,
+        *,
+        unit: UnitLike | None,
+        times: int,
+        why: str,
+        table: str | None = None,
+        who: str | None = None,
+    ) -> Account:
+        """Say how many times what is spent for another unit, or on another table, counts in an account.
+
+        The factor counts for all that was and will be spent there. It can be raised and never lowered. ``ledger.md``
+        says what it must be.
+
+        Args:
+            dataset: The dataset.
+            unit: The other unit: ``"record"``, or the column or columns that name it. None stands for entries of old
+                ledgers that do not say their unit.
+            times: How many of the other units, at most, are added or removed with one unit of the account.
+            why: How that is known.
+            table: The table of the other unit, as ``dawa.sources.label`` names it; None means the account's own.
+            who: Who says so; by default the operating system's user name.
+
+        Raises:
+            LedgerError: If this is the account's own unit and table, or the factor would not grow.
+        """
+        self._append(decisions.relate, drafts.relate(dataset, who, why, unit, table, times))
         return self.account(dataset)
 
     def reserve(
-        self, dataset: str, epsilon: Epsilon, *, what: Mapping[str, Any], mechanism: str, who: str | None = None
+        self,
+        dataset: str,
+        epsilon: Epsilon,
+        *,
+        what: Mapping[str, Any],
+        mechanism: str,
+        who: str | None = None,
+        unit: UnitLike = (),
+        table: str | None = None,
     ) -> "Reservation":
         """Spend on a dataset, before its data is read.
 
@@ -126,30 +168,19 @@ class Ledger:
             what: What it is spent on, in plain JSON values. They are stored unchanged: public inputs only.
             mechanism: The mechanism's name.
             who: Who spends it; by default the operating system's user name.
+            unit: Who loses at most epsilon: the columns that name the unit; none for single records.
+            table: The table that will be read, as ``dawa.sources.label`` names it; None stands for the account's own.
 
         Returns:
             The reservation, to be finalised once the release is made. Without that, it stays spent.
 
         Raises:
             ExhaustedError: If the cap leaves less than this. Nothing is spent then.
-            LedgerError: If there is no such account, or the ledger cannot be written or trusted.
+            LedgerError: If there is no such account, or it counts for another unit or table, or the ledger cannot be
+                written or trusted.
         """
-        spending = _exact(epsilon, "epsilon")
-        described = _described(what)
-        name = entries.checked(mechanism, "mechanism")
-        entry = _entry(
-            RESERVE, entries.checked(dataset, "dataset"), who, epsilon=spending, what=described, mechanism=name
-        )
-
-        def decide(pages: store.Pages) -> Entry:
-            account = self._known(self._trusted(pages), dataset)
-            if spending > account.left:
-                raise _exhausted(account, spending)
-            if (account.spent + spending).denominator > FINEST_SUM:
-                raise _too_fine("epsilon")
-            return entry
-
-        return Reservation(self, self._append(decide))
+        draft = drafts.reserve(dataset, epsilon, who, what, mechanism, unit, table)
+        return Reservation(self, self._append(decisions.reserve, draft))
 
     def take_back(self, entry_number: int, *, why: str, who: str | None = None) -> Entry:
         """Undo a reservation whose run has ended without anybody seeing any of its result.
@@ -165,21 +196,31 @@ class Ledger:
         Raises:
             LedgerError: If the entry is not a reservation, has a release, or was already taken back.
         """
-        reason = {"why": entries.checked(why, "why")}
+        return self._append(decisions.take_back, drafts.take_back(entry_number, who, why))
 
-        def decide(pages: store.Pages) -> Entry:
-            known = self._trusted(pages)
-            spending = self._reserved(pages, entry_number)
-            _check_pending(pages, entry_number)
-            rest = known[spending.dataset].spent - (spending.epsilon or 0)
-            if rest.denominator > FINEST_SUM:
-                raise LedgerError(
-                    f"Without entry {entry_number} the sum that is spent has too many digits to be booked.",
-                    "leave it spent, or take another entry back first.",
-                )
-            return _entry(TAKE_BACK, spending.dataset, who, reservation=entry_number, what=reason)
+    def upgrade(self, *, dry_run: bool = False, who: str | None = None) -> upgrade.Upgrade:
+        """Let the accounts of an old ledger count for the units that their reservations name, with one more entry.
 
-        return self._append(decide)
+        Args:
+            dry_run: Only say what would be done.
+            who: Who upgrades; by default the operating system's user name.
+
+        Returns:
+            What was found and booked. If the ledger has the newest version already, nothing is booked.
+
+        Raises:
+            LedgerError: If somebody edited the ledger, or it cannot be written.
+        """
+        pages = store.read(self.place)
+        decisions.trusted(self.place, pages)
+        found = upgrade.planned(pages.entries)
+        if dry_run or found.version == entries.NEWEST:
+            return found
+        try:
+            booked = store.append(self.place, partial(decisions.upgraded, self.place, who))
+        except decisions.NothingToDoError:  # somebody else was faster
+            return upgrade.planned(store.read(self.place).entries)
+        return replace(upgrade.planned(store.read(self.place).entries[: booked.number - 1]), entry=booked)
 
     def filed(self, release_id: str, file: str | PathLike[str]) -> Entry:
         """Book where a release was written, if that was not known when it was finalised.
@@ -187,26 +228,7 @@ class Ledger:
         Raises:
             LedgerError: If the ledger does not know the release.
         """
-        entries.checked(release_id, "release_id")
-
-        def decide(pages: store.Pages) -> Entry:
-            self._trusted(pages)
-            for found in pages.entries:
-                if found.kind == FINALISE and found.release_id == release_id:
-                    return _entry(
-                        FILE,
-                        found.dataset,
-                        None,
-                        reservation=found.reservation,
-                        release_id=release_id,
-                        file=entries.escaped(os.fspath(file)),
-                    )
-            raise LedgerError(
-                f"The ledger {self.place.name} does not know a release '{release_id}'.",
-                "finalise its reservation first; dawa ledger history lists the releases.",
-            )
-
-        return self._append(decide)
+        return self._append(decisions.filed, drafts.filed(release_id, file))
 
     def account(self, dataset: str) -> Account:
         """What is spent, and what is left.
@@ -214,74 +236,44 @@ class Ledger:
         Raises:
             LedgerError: If there is no such account or no ledger.
         """
-        return self._known(self._accounts(self._pages()), dataset)
+        return decisions.known(self.place, self._accounts(), dataset)
 
     def accounts(self) -> list[Account]:
         """All accounts, in the order in which they were opened."""
-        return list(self._accounts(self._pages()).values())
+        return list(self._accounts().values())
 
     def history(self, dataset: str | None = None) -> list[Entry]:
         """All entries, or those of one dataset, in their order."""
-        pages = self._pages()
+        pages = store.read(self.place)
         if dataset is None:
             return list(pages.entries)
-        self._known(self._accounts(pages), dataset)
-        return [entry for entry in pages.entries if entry.dataset == dataset]
+        name = decisions.known(self.place, decisions.added(self.place, pages), dataset).dataset
+        return [entry for entry in pages.entries if entry.dataset == name]
 
     def summary(self, dataset: str | None = None) -> Summary:
         """The state of all accounts or of one, and whether somebody edited the ledger, all read at the same moment."""
-        pages = self._pages()
-        found = self._accounts(pages)
-        chosen = found.values() if dataset is None else [self._known(found, dataset)]
-        waiting = [entry for entry in pending(pages.entries) if dataset in {None, entry.dataset}]
-        back = [entry for entry in pages.entries if entry.kind == TAKE_BACK and dataset in {None, entry.dataset}]
-        return Summary(tuple(chosen), tuple(waiting), len(pages.entries), pages.head, pages.broken, tuple(back))
-
-    def _pages(self) -> store.Pages:
-        return store.read(self.place)
-
-    def _append(self, decide: Callable[[store.Pages], Entry], *, making: bool = False) -> Entry:
-        return store.append(self.place, decide, making=making)
-
-    def _trusted(self, pages: store.Pages) -> dict[str, Account]:
-        """The accounts, if nobody edited the entries."""
-        if pages.broken is not None:
-            raise LedgerError(
-                f"The ledger {self.place.name} was edited: its entries do not follow from each other from number"
-                f" {pages.broken} on, so nothing is booked in it.",
-                "find out what was changed, and restore the ledger from a backup.",
-            )
-        return self._accounts(pages)
-
-    def _accounts(self, pages: store.Pages) -> dict[str, Account]:
-        try:
-            return accounts(pages.entries)
-        except (LookupError, ValueError):
-            raise LedgerError(
-                f"The ledger {self.place.name} was edited: its entries make no sense.",
-                "find out what was changed, and restore the ledger from a backup.",
-            ) from None
-
-    def _reserved(self, pages: store.Pages, number: object) -> Entry:
-        """The reservation with this number."""
-        hint = "take back an entry that dawa ledger show lists as pending."
-        if not check.is_whole(number):
-            raise LedgerError(f"An entry is named by its number, not by a {type(number).__name__}.", hint)
-        if not 1 <= number <= len(pages.entries):
-            raise LedgerError(f"The ledger {self.place.name} has no entry {number}.", hint)
-        entry = pages.entries[number - 1]
-        if entry.kind != RESERVE:
-            raise LedgerError(f"Entry {number} is not a reservation but a {entry.kind!r}: it spent nothing.", hint)
-        return entry
-
-    def _known(self, known: dict[str, Account], dataset: str) -> Account:
-        if isinstance(dataset, str) and dataset in known:
-            return known[dataset]
-        names = ", ".join(f"'{name}'" for name in list(known)[:10]) + (", ..." if len(known) > 10 else "")
-        raise LedgerError(
-            f"The ledger {self.place.name} has no account for {entries.escaped(str(dataset))!r}.",
-            f"it has accounts for {names or 'no dataset'}; open one with dawa ledger create DATASET --cap 2.",
+        pages = store.read(self.place)
+        found = decisions.added(self.place, pages)
+        chosen = list(found.values()) if dataset is None else [decisions.known(self.place, found, dataset)]
+        names = {account.dataset for account in chosen}
+        return Summary(
+            tuple(chosen),
+            tuple(entry for entry in pending(pages.entries) if entry.dataset in names),
+            len(pages.entries),
+            pages.head,
+            pages.broken,
+            tuple(entry for entry in pages.entries if entry.kind == TAKE_BACK and entry.dataset in names),
+            entries.version(pages.entries),
         )
+
+    def _accounts(self) -> dict[str, Account]:
+        return decisions.added(self.place, store.read(self.place))
+
+    def _append(
+        self, decide: Callable[[store.Place, Entry, store.Pages], Entry], draft: Entry, *, making: bool = False
+    ) -> Entry:
+        """Book what is decided about a draft."""
+        return store.append(self.place, partial(decide, self.place, draft), making=making)
 
 
 @dataclass(frozen=True)
@@ -303,8 +295,13 @@ class Reservation:
 
     @property
     def epsilon(self) -> Fraction:
-        """How much was spent."""
+        """How much was spent, as the release spends it."""
         return self.entry.epsilon or Fraction(0)
+
+    @property
+    def account(self) -> Account:
+        """The account that paid, as it is now: ``account.left`` is what may still be spent."""
+        return self.ledger.account(self.dataset)
 
     @contextmanager
     def accounted(self) -> Iterator[None]:
@@ -330,29 +327,18 @@ class Reservation:
             TakenBackError: If the reservation was taken back. The release is not paid for, and nobody may have it.
             LedgerError: If a release was already named, or the ledger cannot be written. The epsilon stays spent.
         """
-        number = self.entry.number
-        entry = _entry(
-            FINALISE,
-            self.dataset,
-            self.entry.who,
-            reservation=number,
-            release_id=entries.checked(release_id, "release_id"),
-            file=None if file is None else entries.escaped(os.fspath(file)),
-        )
+        draft = drafts.finalise(self.entry, release_id, file)
 
         def decide(pages: store.Pages) -> Entry:
             self._account(pages)
-            closing = closed_by(pages.entries, number)
-            if closing is not None:
-                raise _not_finalised(closing)
-            return entry
+            return decisions.finalise(self.ledger.place, draft, pages)
 
-        return self.ledger._append(decide)  # noqa: SLF001  a reservation is a page of its ledger
+        return store.append(self.ledger.place, decide)
 
     def _account(self, pages: store.Pages) -> Account:
         """The account that pays for it, if the ledger can be trusted and still holds the reservation."""
         number = self.entry.number
-        known = self.ledger._trusted(pages)  # noqa: SLF001  a reservation is a page of its ledger
+        known = decisions.trusted(self.ledger.place, pages)
         if self.entry not in pages.entries[number - 1 : number]:
             raise LedgerError(
                 f"The ledger {self.ledger.place.name} no longer has entry {number}.",
@@ -365,82 +351,10 @@ class Reservation:
         flag = self.ledger.place.flag
         try:
             pages = store.read(self.ledger.place)
-            return failures.cost(self.entry, self._account(pages), closed_by(pages.entries, self.entry.number), flag)
+            closing = closed_by(pages.entries, self.entry.number)
+            return refusals.cost(self.entry, scope_of(self.entry, newest=True), self._account(pages), closing, flag)
         except BaseException:  # noqa: BLE001  even a second Ctrl-C: the first failure is the one to report
-            return failures.cost(self.entry, None, None, flag)
-
-
-def _entry(kind: str, dataset: str, who: str | None, **more: Any) -> Entry:  # noqa: ANN401  fields of an entry
-    """An entry of this moment, without its place in the chain."""
-    at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    name = entries.user() if who is None else entries.checked(who, "who")
-    return Entry(number=0, kind=kind, dataset=dataset, at=at, who=name, previous=START, **more)
-
-
-def _exact(number: object, name: str) -> Fraction:
-    """A budget as it was written, if it has few enough digits to be booked."""
-    value = budget.exact(number, name)
-    if value.denominator > FINEST:
-        raise _too_fine(name)
-    return value
-
-
-def _too_fine(name: str) -> BudgetError:
-    return BudgetError(f"{name} has too many digits to be booked.", f"write it with fewer, such as {name}=0.1.")
-
-
-def _described(what: object) -> dict[str, Any]:
-    """A description as it will be read back."""
-    hint = "pass a dict of plain values: text, numbers, lists, dicts; exact numbers as text."
-    if not isinstance(what, Mapping):
-        raise LedgerError(f"what must be a dict, not {type(what).__name__}.", hint)
-    try:
-        return dict(json.loads(canonical(dict(what))))
-    except (TypeError, ValueError):
-        raise LedgerError("what must hold plain JSON values only.", hint) from None
-
-
-def _check_pending(pages: store.Pages, number: int) -> None:
-    """Refuse to take back a reservation that is not pending."""
-    closing = closed_by(pages.entries, number)
-    if closing is None:
-        return
-    if closing.kind == TAKE_BACK:
-        raise LedgerError(
-            f"Entry {number} was already taken back, by {closing.who} in entry {closing.number}.",
-            f"it is not spent any more: see dawa ledger show '{closing.dataset}'.",
-        )
-    raise LedgerError(
-        f"Entry {number} has a release: '{closing.release_id}' (entry {closing.number}).",
-        "it stays spent: what was released can be seen, so it cannot be taken back.",
-    )
-
-
-def _not_finalised(closing: Entry) -> LedgerError:
-    number = closing.reservation
-    if closing.kind == TAKE_BACK:
-        return TakenBackError(
-            f"Entry {number} was taken back by {closing.who} in entry {closing.number}, so its release is not paid for"
-            " and is not handed out.",
-            "make the release again: that reserves again. Take back only after the run has ended.",
-        )
-    return LedgerError(
-        f"Entry {number} already has a release: '{closing.release_id}'.", "reserve again for another release."
-    )
-
-
-def _exhausted(account: Account, epsilon: Fraction) -> ExhaustedError:
-    wanted, cap, dataset = shown(epsilon), shown(account.cap), account.dataset
-    if account.left == 0:
-        return ExhaustedError(
-            f"Dataset '{dataset}' has nothing left of its cap of {cap}, so epsilon={wanted} cannot be spent.",
-            "answer from the existing releases (dawa ledger history): they answer any question at no cost.",
-        )
-    left = shown(account.left)
-    return ExhaustedError(
-        f"Dataset '{dataset}' has {left} left of its cap of {cap}, less than epsilon={wanted}.",
-        f"spend at most {left}, or answer from the existing releases (dawa ledger history).",
-    )
+            return refusals.cost(self.entry, Scope(), None, None, flag)
 
 
 LedgerLike = str | PathLike[str] | Ledger

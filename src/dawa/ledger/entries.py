@@ -10,7 +10,7 @@ import getpass
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import Any
@@ -21,16 +21,22 @@ from dawa.errors import LedgerError
 START = "0" * 64
 """The hash that the first entry has in place of its predecessor's."""
 
-CREATE, RAISE, RESERVE, FINALISE, FILE, TAKE_BACK = KINDS = (
+CREATE, RAISE, RESERVE, FINALISE, FILE, TAKE_BACK, BIND, RELATE, UPGRADE = KINDS = (
     "create",
     "raise",
     "reserve",
     "finalise",
     "file",
     "take-back",
+    "bind",
+    "relate",
+    "upgrade",
 )
 
-SINCE = {TAKE_BACK: 2}
+NEWEST = 3
+"""The newest version of ledgers: each account counts for a unit of a table."""
+
+SINCE = {TAKE_BACK: 2, BIND: NEWEST, RELATE: NEWEST, UPGRADE: NEWEST}
 """The version of ledgers that introduced a kind, if it is not the first version."""
 
 
@@ -42,8 +48,9 @@ class Entry:
         number: Its place, from 1 on, without gaps.
         kind: ``create`` and ``raise`` set a cap, ``reserve`` spends, ``finalise`` names the release that a reservation
             paid for, ``file`` says where that release was written, ``take-back`` undoes a reservation whose result
-            nobody saw.
-        dataset: Whose budget it concerns.
+            nobody saw, ``bind`` says for whom an account counts, ``relate`` how many times another unit counts in it,
+            ``upgrade`` that the ledger has the newest version from here on.
+        dataset: Whose budget it concerns; empty for ``upgrade``, which concerns all.
         at: When, in UTC by the writer's clock, as ISO 8601.
         who: Who wrote it, by their own account.
         epsilon: What was spent, for ``reserve``.
@@ -103,6 +110,16 @@ def digest(row: Mapping[str, Any]) -> str:
     """The hash of all fields of a row except the hash itself."""
     text = json.dumps([row[name] for name in COLUMNS if name != "hash"], separators=(",", ":"), default=repr)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def needed(entry: Entry) -> int:
+    """The version of ledgers that an entry needs; accounts that were opened before version 3 have no description."""
+    return NEWEST if entry.kind == CREATE and entry.what is not None else SINCE.get(entry.kind, 1)
+
+
+def version(found: Iterable[Entry]) -> int:
+    """The version of a ledger with these entries, read off the entries themselves: the chain protects them."""
+    return max(map(needed, found), default=NEWEST)
 
 
 def first_broken(rows: Sequence[Mapping[str, Any]]) -> int | None:

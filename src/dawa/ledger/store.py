@@ -16,7 +16,7 @@ from dawa.errors import LedgerError
 from dawa.ledger import entries
 from dawa.ledger.entries import Entry
 
-VERSION = 2
+VERSION = entries.NEWEST
 """The newest version that can be read. A ledger starts with version 1, and an entry that needs more raises it."""
 
 _TABLES = MetaData()
@@ -125,7 +125,7 @@ def append(place: Place, decide: Callable[[Pages], Entry], *, making: bool = Fal
         entry = replace(decide(pages), number=len(pages.entries) + 1, previous=pages.head)
         entry = replace(entry, hash=entries.digest(entries.row(entry)))
         connection.execute(_ENTRIES.insert().values(entries.row(entry)))
-        needed = entries.SINCE.get(entry.kind, 1)
+        needed = entries.needed(entry)
         if needed > _version(place, connection):
             connection.execute(_LEDGER.insert().values(version=needed))  # this table's rows, too, are never changed
     return entry

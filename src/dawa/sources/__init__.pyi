@@ -1,6 +1,6 @@
 from .counting import Query, Tally, check_rows, counted, loss, query, unit_columns
 from .dialect import Dialect
-from .tables import Table, TableLike, TextFile, UnitLike, csv, table
+from .tables import Table, TableLike, TextFile, UnitLike, csv, label, table
 
 __all__ = [
     "Dialect",
@@ -13,6 +13,7 @@ __all__ = [
     "check_rows",
     "counted",
     "csv",
+    "label",
     "loss",
     "query",
     "table",

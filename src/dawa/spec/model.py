@@ -197,6 +197,11 @@ class Spec:
             raise SpecError(
                 "A ledger is named, but not the dataset that pays.", "name it: --dataset hr, or dataset in [privacy]."
             )
+        if self.seed is not None and self.dataset is not None:
+            raise SpecError(
+                "A run with a seed is not private, so no ledger books it.",
+                "leave out the seed to make a private release, or leave out the dataset and the ledger.",
+            )
 
 
 def expanded(address: str) -> str:

@@ -1,0 +1,221 @@
+"""How a ledger looks on a terminal: accounts, entries, and what an upgrade finds."""
+
+import csv
+import json as encoder
+import sys
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, TextIO
+
+import typer
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+import dawa
+from dawa.budget import shown
+from dawa.cli.terminal import REFUSED
+
+if TYPE_CHECKING:  # a database, which --help answers without
+    import dawa.ledger.entries
+    import dawa.ledger.refusals
+    import dawa.ledger.scopes
+    from dawa.ledger import Account, Entry, Ledger, Summary, Upgrade
+    from dawa.ledger.upgrade import Old
+
+BAR = 20
+EMPTY: tuple[object, ...] = (None, "", [], {})
+
+OLD = (
+    "An earlier dawa made this ledger: its accounts add up what was spent for records and for persons, and nothing more"
+    " is spent in it before an upgrade. See what it would do: dawa ledger upgrade --dry-run"
+)
+
+
+def show(summary: "Summary") -> None:
+    """Caps, what is spent and left of them, what is pending, and what was taken back."""
+    console = Console()
+    table = Table("dataset", *(Column(name, justify="right") for name in ("cap", "spent", "left")), "")
+    for account in summary.accounts:
+        # Rounded up: what is spent must not look unspent.
+        filled = min(BAR, -int(-BAR * account.spent // account.cap))
+        bar = "█" * filled + "░" * (BAR - filled)
+        table.add_row(_text(account.dataset), *map(shown, (account.cap, account.spent, account.left)), bar)
+    console.print(table)
+    if summary.version < dawa.ledger.entries.NEWEST:
+        console.print(_text(OLD))
+    else:
+        for account in summary.accounts:
+            console.print(_text(f"{account.dataset}: {counting(account)}"))
+    for entry in summary.pending:
+        console.print(
+            _text(
+                f"Pending: entry {entry.number} reserved {_shown(entry.epsilon)} of {entry.dataset} for {entry.who} on"
+                f" {_moment(entry)} UTC. It is spent, whether or not a release comes of it."
+            )
+        )
+    for entry in summary.taken_back:
+        console.print(
+            _text(
+                f"Taken back: entry {entry.reservation} of {entry.dataset} by {entry.who} on {_moment(entry)} UTC"
+                f" ({_about(entry)})."
+            )
+        )
+    if summary.broken is None:
+        console.print(_text(f"{summary.entries} entries, unbroken. Hash of the last: {summary.head}"))
+
+
+def history(entries: "Sequence[Entry]") -> None:
+    """What happened, an entry a line."""
+    table = Table(Column("entry", justify="right"), "when (UTC)", "who", "dataset", Column("what", overflow="fold"))
+    for entry in entries:
+        table.add_row(str(entry.number), *map(_text, (_moment(entry), entry.who, entry.dataset, _told(entry))))
+    Console().print(table)
+
+
+def counting(account: "Account") -> str:
+    """For whom an account counts, and how often others do."""
+    others = [
+        f" What {dawa.ledger.scopes.told(relation.scope)} loses counts {relation.times} times."
+        if relation.times > 1
+        else f" What {dawa.ledger.scopes.told(relation.scope)} loses counts once."
+        for relation in account.relations
+    ]
+    return account.whom + "".join(others)
+
+
+def settling(account: "Account", book: "Ledger") -> str:
+    """What a person does next about an account that mixes units."""
+    return dawa.ledger.refusals.settling(account, book.place.flag)
+
+
+def upgraded(book: "Ledger", found: "Upgrade") -> None:
+    """What an upgrade found, and what it did or would do."""
+    console = Console()
+    for line in _upgraded(book, found):
+        console.print(_text(line), soft_wrap=True)
+
+
+def _upgraded(book: "Ledger", found: "Upgrade") -> Iterator[str]:
+    newest = dawa.ledger.entries.NEWEST
+    if found.version == newest:
+        yield f"The ledger {book.place.name} has version {newest} already: there is nothing to upgrade."
+        return
+    done = found.entry is not None
+    yield f"The ledger {book.place.name} {'had' if done else 'has'} version {found.version}."
+    for account in found.accounts:
+        yield f"{account.dataset}: {_becomes(account)}"
+    yield (
+        "Earlier entries do not say which table they were spent on. They are taken to be about the account's own table,"
+        " which the next release names, or dawa ledger bind."
+    )
+    for names in found.same_names:
+        yield f"These names differ in case alone, and have to be written exactly: {', '.join(names)}."
+    if found.pending:
+        yield (
+            f"Pending: {', '.join(map(str, found.pending))}. If their runs are at work in an earlier dawa, they cannot"
+            " be finalised after the upgrade."
+        )
+    yield (
+        f"Upgraded to version {newest}, as entry {found.entry.number}."
+        if found.entry is not None
+        else "Nothing was changed. Leave out --dry-run to upgrade."
+    )
+
+
+def _becomes(account: "Old") -> str:
+    """What an upgrade makes of an account."""
+    if not account.spent:
+        return "nothing is spent; its first release decides for whom it counts."
+    parts = [
+        f"{shown(one.epsilon)} for {dawa.ledger.scopes.each(one.scope.unit)}"
+        f" (entries {', '.join(map(str, one.entries))}{_released(one.columns)})"
+        for one in account.spent
+    ]
+    if account.mixed:
+        return (
+            f"MIXED, {'; '.join(parts)}. Nothing more is spent on it until somebody says for whom it counts (dawa"
+            " ledger bind) and how often the others count (dawa ledger relate)."
+        )
+    return f"counts what {dawa.ledger.scopes.each(account.scope.unit)} loses: {parts[0]}."
+
+
+def _released(columns: Sequence[str]) -> str:
+    return f", of {' and '.join(columns)}" if columns else ""
+
+
+def leave_if_edited(broken: int | None, *, json: bool) -> None:
+    """Say that somebody edited the ledger, and leave with an exit code that says so too."""
+    if broken is None:
+        return
+    if not json:
+        sys.stdout.flush()
+        sys.stderr.write(
+            f"EDITED: from number {broken} on, the entries do not follow from each other."
+            " Hint: find out what was changed, and restore the ledger from a backup.\n"
+        )
+    raise typer.Exit(REFUSED)
+
+
+def write_csv(entries: "Sequence[Entry]", target: TextIO) -> None:
+    """Every field of every entry, as the database holds it."""
+    writer = csv.DictWriter(target, dawa.ledger.entries.COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(dawa.ledger.entries.row(entry) for entry in entries)
+
+
+def _told(entry: "Entry") -> str:
+    filed = f" in {entry.file}" if entry.file else ""
+    about = _about(entry)
+    whom = _whom(entry)
+    times = (entry.what or {}).get("times")
+    return {
+        "create": f"opened with a cap of {_shown(entry.cap)}{whom}",
+        "raise": f"cap raised to {_shown(entry.cap)} ({about})",
+        "reserve": f"spent {_shown(entry.epsilon)}{whom} by {entry.mechanism} ({about})",
+        "finalise": f"entry {entry.reservation} became release {entry.release_id}{filed}",
+        "file": f"release {entry.release_id} was written{filed}",
+        "take-back": f"entry {entry.reservation} was taken back ({about})",
+        "bind": f"counts{whom} ({about})",
+        "relate": f"what is spent{whom} counts {times} times ({about})",
+        "upgrade": f"upgraded from version {(entry.what or {}).get('from')}",
+    }[entry.kind]
+
+
+def _about(entry: "Entry") -> str:
+    told = {name: value for name, value in (entry.what or {}).items() if value not in EMPTY}
+    if _whom(entry):
+        told = {name: value for name, value in told.items() if name not in {"for", "times"}}
+    return ", ".join(f"{name}: {_brief(value)}" for name, value in told.items())
+
+
+def _whom(entry: "Entry") -> str:
+    """For whom something was spent or counts, if the entry says so; entries of old ledgers do not."""
+    what = entry.what or {}
+    try:
+        said = dawa.ledger.scopes.Scope.from_json(what if entry.kind == "create" else what["for"])
+    except (LookupError, TypeError, ValueError):
+        return ""
+    if said.unit is None:
+        return "" if said.table is None else f" for {said.table}"
+    return f" for {dawa.ledger.scopes.told(said)}"
+
+
+def _brief(value: object) -> str:
+    """A value of an entry's description in a few words: axes by their columns, all else as it is."""
+    if isinstance(value, list) and all(isinstance(part, dict) and "column" in part for part in value):
+        return " and ".join(str(part["column"]) for part in value)
+    return value if isinstance(value, str) else encoder.dumps(value)
+
+
+def _moment(entry: "Entry") -> str:
+    return entry.at[:19].replace("T", " ")
+
+
+def _shown(value: Fraction | None) -> str:
+    return "?" if value is None else shown(value)
+
+
+def _text(text: str) -> Text:
+    """Text as it is: no markup, and nothing that moves a terminal's cursor."""
+    return Text(dawa.ledger.entries.escaped(text))
