@@ -213,7 +213,8 @@ def release(
 
 def _counted_apart(counts: Counts, epsilon: Fraction, randomness: Randomness) -> Estimate:
     """The records that are in no cell: noise on each number alone, and nothing below 0."""
-    found = _estimate(counts, None, epsilon, Identity(), randomness)
+    with progress.heard(None):  # too short to be a stage
+        found = _estimate(counts, None, epsilon, Identity(), randomness)
     return replace(found, totals=frozen(np.maximum(found.unbiased, 0) + 0.0))
 
 

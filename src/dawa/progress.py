@@ -26,8 +26,8 @@ def reached(stage: str) -> None:
 
 
 @contextmanager
-def heard(listener: Listener) -> Iterator[None]:
-    """Tell this listener which stages are reached inside the block."""
+def heard(listener: Listener | None) -> Iterator[None]:
+    """Tell this listener which stages are reached inside the block; None tells nobody."""
     token = _listener.set(listener)
     try:
         yield

@@ -188,7 +188,7 @@ def test_a_release_is_made_for_its_queries(people, tmp_path):
 
 def test_persons_are_protected(people):
     ran = dawa("release", people, *AGES, "--unit", "person", "--max-rows-per-unit", "2", "--json")
-    assert ran.json["privacy"]["unit_column"] == "person"
+    assert ran.json["privacy"]["unit_columns"] == ["person"]
     assert ran.json["privacy"]["mechanism_epsilon"] == "1/2"
     assert "2 records of each were counted" in Path("out/README.md").read_text(encoding="utf-8")
 
@@ -276,7 +276,7 @@ def test_it_says_for_whom_the_ledger_counts(people):
         f"left for hr. It counts what each record in {people} loses."
         in dawa("release", people, *AGES, "--dataset", "HR").out
     )
-    mine = (people, *AGES, "--unit", "level", "--dataset", "hr", "--force")
+    mine = (people, *AGES, "--unit", "level", "--max-rows-per-unit", "1", "--dataset", "hr", "--force")
     refused(dawa("release", *mine), "this is spent for each 'level'", "dawa ledger relate hr --unit level", "2 times")
     assert "does not count for this unit of this table: the release would be refused" in dawa("plan", *mine[:-1]).out
     planned = dawa("plan", *mine[:-1], "--json").json["ledger"]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dawa import check, sources
+from dawa import check, progress, sources
 from dawa.axis import AutoAxis, Axis
 from dawa.bounds import found
 from dawa.budget import fraction, shown
@@ -169,7 +169,8 @@ def loss(searched: dict[str, Fraction], per_record: Fraction, most: int) -> Frac
 
 def _measured(counts: Counts, epsilon: Fraction, randomness: Randomness) -> Estimate:
     """A histogram with noise on every cell alone."""
-    measured = Identity().run(counts, all_ranges(counts.shape[0]), epsilon, randomness)
+    with progress.heard(None):  # too short to be a stage
+        measured = Identity().run(counts, all_ranges(counts.shape[0]), epsilon, randomness)
     check.within(measured.epsilon, epsilon, "Looking")
     return measured
 
