@@ -167,7 +167,8 @@ def test_a_release_counts_as_often_as_a_person_has_said(book):
     assert book.account("hr").left == Fraction(2, 5)
     with pytest.raises(ExhaustedError, match=r"less than epsilon=0\.2, which counts 3 times here"):
         dawa.release(PEOPLE, AGE, epsilon="0.2", ledger=book, dataset="hr")
-    assert dawa.release(PEOPLE, AGE, epsilon="0.2", unit="person", max_rows_per_unit=1, ledger=book, dataset="hr").privacy.epsilon
+    mine = {"unit": "person", "max_rows_per_unit": 1, "ledger": book, "dataset": "hr"}
+    assert dawa.release(PEOPLE, AGE, epsilon="0.2", **mine).privacy.epsilon
 
 
 @pytest.mark.parametrize("named", [{"ledger": "none.db"}, {"dataset": "hr"}, {"ledger": "none.db", "dataset": "hr"}])

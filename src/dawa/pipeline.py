@@ -165,9 +165,10 @@ def release(
             query.check()
             handling = query.source.handling
             reservation = None
-            if book is not None and dataset is not None:
+            if book is not None or search:
                 # A mechanism that cannot run on this domain refuses an empty table too, and that costs nothing.
                 _estimate(Counts.none(queries.shape), queries, per_record, chosen, randomness_for(None))
+            if book is not None and dataset is not None:
                 what = _what(listed, owner, max_rows_per_unit, {**chosen.changed(), **options}, query.source.declared)
                 reservation = book.reserve(
                     dataset,

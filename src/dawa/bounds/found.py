@@ -17,7 +17,7 @@ CHANCE = 0.05
 RATES = np.linspace(0.01, 0.99, 99)
 """Where Chernoff's bound is tried."""
 
-SIZES = (*range(1, 8), *(k << e for e in range(1, 18) for k in (4, 5, 6, 7)), 1 << 20)
+SIZES = (*range(1, 8), *(k << e for e in range(1, 10) for k in (4, 5, 6, 7)), 1 << 12)
 """Where the classes of units begin, by how many records a unit has; the last class has no end."""
 
 
