@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -23,6 +23,7 @@ from dawa.budget import Epsilon
 from dawa.counts import Counts
 from dawa.errors import (
     AxisError,
+    BudgetError,
     InvariantError,
     LedgerError,
     OptionError,
@@ -145,29 +146,23 @@ def release(
             "use 'dawa', or dawa.estimate if you need no error bars.",
         )
     owner = sources.unit_columns(unit)
-    keep = bounds.kept(owner, max_rows_per_unit)
     if workload is not None and any(isinstance(axis, AutoAxis) for axis in listed):
         raise OptionError(
             "A workload needs axes with bounds, and these are to be found in the data.",
             "name the bounds, or leave the workload out.",
         )
-    most = bounds.MOST_ROWS if keep is not None else sources.check_rows(owner, max_rows_per_unit)
     book = _ledger(ledger, dataset)
     name = uuid4().hex
     with ExitStack() as paid:  # from the reservation on, a failure says what it cost
-        search = bounds.planned(table, listed, owner, keep)
+        search = bounds.planned(table, listed, owner, max_rows_per_unit)
         searched = {what: share * total for what, share in search.shares.items()}
-        rest, found_axes = total - sum(searched.values()), search.widest
-        per_record = budget.exact(rest / most, "epsilon / max_rows_per_unit")
-        queries = asked(workload, tuple(axis.size for axis in found_axes))
+        rest = total - sum(searched.values())
         with ExitStack() as reading:
-            query = reading.enter_context(sources.query(table, found_axes, owner, most))
+            query = reading.enter_context(sources.query(table, search.probes, owner, search.most))
             query.check()
             handling = query.source.handling
+            domain = _widest(search, rest, workload, chosen, try_it=book is not None or bool(search))
             reservation = None
-            if book is not None or search:
-                # A mechanism that cannot run on this domain refuses an empty table too, and that costs nothing.
-                _estimate(Counts.none(queries.shape), queries, per_record, chosen, randomness_for(None))
             if book is not None and dataset is not None:
                 what = _what(listed, owner, max_rows_per_unit, {**chosen.changed(), **options}, query.source.declared)
                 reservation = book.reserve(
@@ -182,34 +177,76 @@ def release(
             if search:
                 reading.close()
                 progress.reached("Looking for bounds")
-                found_axes = search.bounds(table, total, randomness)
-                most = most if keep is None else search.cap(table, found_axes, total, randomness)
+                along = search.bounds(table, total, randomness)
+                domain = Domain.of(along, search.cap(table, along, total, domain.most, randomness), rest, workload)
                 handling = (*handling, *search.describe())
-                query = reading.enter_context(sources.query(table, found_axes, owner, most))
-                per_record = budget.exact(rest / most, "epsilon / max_rows_per_unit")
-                queries = asked(workload, tuple(axis.size for axis in found_axes))
-            check.within(bounds.loss(searched, per_record, most), total, "A unit")
+                query = reading.enter_context(sources.query(table, domain.axes, owner, domain.most))
+            check.within(bounds.loss(searched, domain.per_record, domain.most), total, "A unit")
             progress.reached("Reading")
             tally = query.counts()
-        found = _estimate(tally.inside, queries, per_record, chosen, randomness)
+        found = _estimate(tally.inside, domain.queries, domain.per_record, chosen, randomness)
         # A record is inside or apart, never both, so both parts have all of its budget (sources/reading.md).
-        apart = None if tally.apart is None else _counted_apart(tally.apart, per_record, randomness)
+        apart = None if tally.apart is None else _counted_apart(tally.apart, domain.per_record, randomness)
         statement = PrivacyStatement(
             total,
-            {**searched, **{step: part * most for step, part in found.split.items()}},
+            {**searched, **{step: part * domain.most for step, part in found.split.items()}},
             found.mechanism,
             found.options,
             found.randomness,
             randomness.secure,
             __version__,
-            **protected(owner, most),
-            handling=(*handling, *(axis.describe() for axis in found_axes)),
+            **protected(owner, domain.most),
+            handling=(*handling, *(axis.describe() for axis in domain.axes)),
             id=name,
             searched=searched,
         )
         if reservation is not None:
             _finalised(reservation, name)
-    return Release(found_axes, found, statement, apart)
+    return Release(domain.axes, found, statement, apart)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What a mechanism is run on.
+
+    Attributes:
+        axes: With bounds.
+        most: How many records of a unit are counted at most.
+        per_record: The budget that the mechanism has: a unit's, divided by ``most``.
+        queries: What will be asked.
+    """
+
+    axes: tuple[Axis, ...]
+    most: int
+    per_record: Fraction
+    queries: Workload
+
+    @classmethod
+    def of(cls, axes: tuple[Axis, ...], most: int, epsilon: Fraction, workload: Workload | None) -> "Domain":
+        """All of it, from the budget of a unit."""
+        per_record = budget.exact(epsilon / most, "epsilon / max_rows_per_unit")
+        return cls(axes, most, per_record, asked(workload, tuple(axis.size for axis in axes)))
+
+
+def _widest(
+    search: bounds.Search, epsilon: Fraction, workload: Workload | None, mechanism: Mechanism, *, try_it: bool
+) -> Domain:
+    """The domain with the widest bounds and the largest cap that may be found: the only one, if all is given.
+
+    A mechanism that cannot run on a domain refuses an empty table too, and that costs nothing.
+    """
+    for most in search.caps:
+        domain = Domain.of(search.widest, most, epsilon, workload)
+        try:
+            if try_it:
+                none = Counts.none(domain.queries.shape)
+                _estimate(none, domain.queries, domain.per_record, mechanism, randomness_for(None))
+        except BudgetError:
+            if most == search.caps[-1]:
+                raise
+        else:
+            return domain
+    raise InvariantError("There is no cap to try.")
 
 
 def _counted_apart(counts: Counts, epsilon: Fraction, randomness: Randomness) -> Estimate:

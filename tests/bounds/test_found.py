@@ -64,10 +64,11 @@ def test_a_cap_keeps_the_wanted_part():
     units = np.zeros(len(found.SIZES))
     units[found.SIZES.index(1)], units[found.SIZES.index(4)], units[found.SIZES.index(64)] = 10_000, 5_000, 1_000
     for part in (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100)):
-        cap = found.cap(histogram(units), part)
+        cap = found.cap(histogram(units), part, 4096)
         kept = 10_000 + 5_000 * min(4, cap) + 1_000 * min(71.5, cap)
         assert kept >= part * (10_000 + 20_000 + 71_500)
-    assert found.cap(histogram(units * 0), Fraction(9, 10)) == 1
+    assert found.cap(histogram(units * 0), Fraction(9, 10), 4096) == 1
+    assert found.cap(histogram(units), Fraction(99, 100), 5) == 5
     assert list(found.SIZES) == sorted(set(found.SIZES))
 
 

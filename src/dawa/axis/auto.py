@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 from dawa import budget
 from dawa.axis import readings
 from dawa.axis.base import KINDS, Axis, Missing, Outside
-from dawa.axis.dates import DateAxis
+from dawa.axis.dates import DateAxis, zone_named
 from dawa.axis.numbers import EdgeAxis, NumberAxis
 from dawa.axis.readings import MONTHS, UNITS, Number, exact
 from dawa.errors import AxisError
-from dawa.limits import MOST_CELLS_ON_AXIS
+from dawa.limits import MOST_CELLS_ON_AXIS, MOST_DATE_RUNS
 
 SHARE = Fraction(1, 20)
 """The part of epsilon that is spent on finding the bounds of one axis, if nobody says otherwise."""
@@ -27,6 +26,7 @@ REACH = range(46, 3, -2)
 """Numbers are looked for up to 2^46 steps from 0, where even the widest bounds leave fewer than 2^48 cells, or less."""
 OCTAVES_OF_ROOM, YEARS_OF_ROOM = 2, 1
 """How many cells of the grid are added on each side of those that stand out of the noise."""
+YEAR = "8766 hours"
 YEARS = (1000, 3000), (1800, 2200), (1900, 2100), (1970, 2070)
 """Where dates are looked for: in the first of these that can have such steps."""
 
@@ -95,13 +95,19 @@ class AutoAxis:
         """
         if not self.dated:
             return [self._numbers(bits) for bits in REACH]
+        return [self._years(first, last) for first, last in YEARS if self._fits(last - first + 3)]
+
+    def _fits(self, years: int) -> bool:
+        """Whether an axis over so many years has few enough cells, and changes their length few enough times."""
         number, unit = readings.step(self.step)
+        changes = 4 if self.zone is not None and unit in {"day", "week"} else 12 / number / MONTHS.get(unit, 12)
         length = number * UNITS.get(unit, UNITS["day"])
-        fit = [years for years in YEARS if (years[1] - years[0]) * 366 * UNITS["day"] // length < MOST_CELLS_ON_AXIS]
-        return [
-            DateAxis(self.column, f"{first}-01-01", f"{last}-01-01", "1 year", self.zone, "drop", "drop")
-            for first, last in fit
-        ]
+        return years * changes < MOST_DATE_RUNS and years * 366 * UNITS["day"] // length < MOST_CELLS_ON_AXIS
+
+    def _years(self, first: int, last: int) -> DateAxis:
+        """Cells of about a year: all of one length, because engines are slow at cells that follow the calendar."""
+        start, stop = (self._new_year(year) for year in (first, last))
+        return DateAxis(self.column, start, _reached(start, stop, YEAR), YEAR, self.zone, "drop", "drop")
 
     def _numbers(self, bits: int) -> EdgeAxis:
         """Cells between the powers of two times the step, on both sides of 0."""
@@ -122,13 +128,14 @@ class AutoAxis:
         if isinstance(grid, EdgeAxis):
             ends = grid.cuts[first], grid.cuts[beyond]
             return NumberAxis(self.column, *ends, Fraction(self.step), self.outside, self.missing)
-        years = (grid.start.year + cell for cell in (first, beyond))
-        start, stop = (readings.time(f"{year}-01-01", "year", self._zone()) for year in years)
+        years = [grid.value(cell).item().year for cell in (first, beyond)]
+        start, stop = self._new_year(years[0]), self._new_year(years[1] + 1)
         stop = _reached(start, stop, str(self.step))
         return DateAxis(self.column, start, stop, str(self.step), self.zone, self.outside, self.missing)
 
-    def _zone(self) -> ZoneInfo | None:
-        return None if self.zone is None else ZoneInfo(self.zone)
+    def _new_year(self, year: int) -> datetime:
+        """When a year begins, in the zone."""
+        return readings.time(f"{year}-01-01", "year", zone_named(self.zone))
 
     def describe(self) -> str:
         """What was looked for, in a sentence."""

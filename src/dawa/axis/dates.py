@@ -83,7 +83,7 @@ class DateAxis(Axis):
                 ' step="1 hour").',
             )
         self._check()
-        zone = _zone(self.zone)
+        zone = zone_named(self.zone)
         for name in ("start", "stop"):
             object.__setattr__(self, name, readings.time(getattr(self, name), name, zone))
         number, unit = readings.step(self.step)
@@ -200,7 +200,7 @@ class DateAxis(Axis):
         if unit is not None:
             tick -= (tick - here) % unit
         else:
-            day = readings.at(tick, _zone(self.zone)).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+            day = readings.at(tick, zone_named(self.zone)).replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
             tick = max(readings.ticks(day), here)
         found: datetime | np.datetime64 = self._times([tick], (1,))[0]
         return found
@@ -217,14 +217,14 @@ class DateAxis(Axis):
 
     def _times(self, ticks: list[int], shape: tuple[int, ...]) -> NDArray[Any]:
         """Microseconds since 1970 as times: datetime64, or datetimes in the axis' zone."""
-        zone = _zone(self.zone)
+        zone = zone_named(self.zone)
         if zone is None:
             return np.array(ticks, "M8[us]").reshape(shape)
         return labelled([readings.at(tick, zone) for tick in ticks], shape)
 
     def border(self, value: object) -> Fraction:
         """Where a time lies among the cell borders, exactly."""
-        tick = readings.ticks(readings.time(value, self.column, _zone(self.zone)))
+        tick = readings.ticks(readings.time(value, self.column, zone_named(self.zone)))
         if not readings.ticks(self.start) <= tick <= readings.ticks(self.stop):
             raise AxisError(
                 f"{value} lies outside the axis {self.column!r}.", f"ask between {self.start} and {self.stop}."
@@ -265,7 +265,12 @@ class DateAxis(Axis):
         return cls(data["column"], *bounds, data["outside"], data.get("missing", "drop"))
 
 
-def _zone(name: str | None) -> ZoneInfo | None:
+def zone_named(name: str | None) -> ZoneInfo | None:
+    """A time zone by its name.
+
+    Raises:
+        AxisError: If there is none of that name.
+    """
     if name is None:
         return None
     try:

@@ -40,17 +40,18 @@ def hull(histogram: Estimate) -> tuple[int, int]:
     return first, len(numbers) - last
 
 
-def cap(histogram: Estimate, part: Fraction) -> int:
+def cap(histogram: Estimate, part: Fraction, most: int) -> int:
     """The least number of rows per unit that keeps a part of all rows, as far as they stand out of the noise.
 
     Args:
         histogram: How many units have how many rows, in classes that begin at ``SIZES``.
         part: The part of all rows to keep.
+        most: The largest number that is allowed.
 
     >>> import dawa
     >>> units = [0] * len(SIZES)
     >>> units[0], units[2] = 5000, 3000  # one row, three rows
-    >>> cap(dawa.estimate(units, epsilon=1, mechanism="identity", seed=0), Fraction(9, 10))
+    >>> cap(dawa.estimate(units, epsilon=1, mechanism="identity", seed=0), Fraction(9, 10), 100)
     3
     """
     least = float(reached(np.ones(1), CHANCE / len(SIZES))[0]) / float(histogram.epsilon)
@@ -61,7 +62,7 @@ def cap(histogram: Estimate, part: Fraction) -> int:
     typical = (np.array(SIZES) + ends) / 2
     wanted = float(part) * float(units @ typical)
     kept = [float(units @ np.minimum(typical, end)) for end in ends]
-    return int(ends[next(i for i, rows in enumerate(kept) if rows >= wanted * (1 - 1e-12))])
+    return min(int(ends[next(i for i, rows in enumerate(kept) if rows >= wanted * (1 - 1e-12))]), most)
 
 
 def _passed(numbers: FloatArray, scale: float) -> int:

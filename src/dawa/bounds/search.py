@@ -27,8 +27,8 @@ SHARE = Fraction(1, 20)
 """The part of epsilon that is spent on finding a cap."""
 USUAL = Fraction(9, 10)
 """The part of the rows that a cap keeps, if nobody says otherwise."""
-MOST_ROWS = found.SIZES[-1]
-"""The largest cap that can be found."""
+CAPS = tuple(1 << power for power in range(12, -1, -1))
+"""The largest cap that may be found: the first of these for which the mechanism can run."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,14 @@ class Search:
     Attributes:
         axes: The axes; those to be found are ``AutoAxis``.
         unit: The columns of the unit.
-        keep: The part of all rows that the cap on a unit's rows shall keep; None if the cap is given.
+        most: The cap on a unit's rows, if it is given.
+        keep: The part of all rows that the cap shall keep, if it is to be found; None if it is given.
         grids: The grid on which the bounds of each axis are looked for; None for an axis whose bounds are given.
     """
 
     axes: tuple[Axis | AutoAxis, ...]
     unit: tuple[str, ...]
+    most: int
     keep: Fraction | None
     grids: tuple[Axis | None, ...]
 
@@ -61,6 +63,21 @@ class Search:
         """The axes with the widest bounds that may be found."""
         pairs = zip(self.axes, self.grids, strict=True)
         return tuple(_over(axis, grid, None) for axis, grid in pairs)
+
+    @property
+    def probes(self) -> tuple[Axis, ...]:
+        """Axes that a table can be counted along if it can be counted along all that may be found.
+
+        For numbers these are the widest. How times are placed does not depend on the bounds, and calendars over many
+        years are slow to compile.
+        """
+        found = zip(self.axes, self.grids, self.widest, strict=True)
+        return tuple(_over(axis, grid, (1, 2)) if _dated(axis) else widest for axis, grid, widest in found)
+
+    @property
+    def caps(self) -> tuple[int, ...]:
+        """The caps to try: the one that is given, or the largest that may be found, in falling order."""
+        return (self.most,) if self.keep is None else CAPS
 
     def describe(self) -> tuple[str, ...]:
         """What was found in the data, in sentences."""
@@ -84,16 +101,20 @@ class Search:
             axes.append(_over(axis, grid, found.hull(_measured(counts, axis.share * epsilon, randomness))))
         return tuple(axes)
 
-    def cap(self, table: TableLike, axes: tuple[Axis, ...], epsilon: Fraction, randomness: Randomness) -> int:
-        """Find how many rows of a unit to count; each unit takes part once."""
+    def cap(
+        self, table: TableLike, axes: tuple[Axis, ...], epsilon: Fraction, most: int, randomness: Randomness
+    ) -> int:
+        """Find how many rows of a unit to count, ``most`` at most, if that is not given; each unit takes part once."""
         if self.keep is None:
-            raise InvariantError("The cap is given.")
+            return self.most
         with sources.query(table, axes, self.unit) as query:
             units = query.units(found.SIZES)
-        return found.cap(_measured(units, SHARE * epsilon, randomness), self.keep)
+        return found.cap(_measured(units, SHARE * epsilon, randomness), self.keep, most)
 
 
-def planned(table: TableLike, axes: Sequence[Axis | AutoAxis], unit: tuple[str, ...], keep: Fraction | None) -> Search:
+def planned(
+    table: TableLike, axes: Sequence[Axis | AutoAxis], unit: tuple[str, ...], max_rows_per_unit: int | str | None
+) -> Search:
     """What has to be found, on the farthest grids that the table's types allow.
 
     Only declared types are looked at. A grid is used if the table could be counted along the widest axes that may be
@@ -102,18 +123,20 @@ def planned(table: TableLike, axes: Sequence[Axis | AutoAxis], unit: tuple[str, 
     Raises:
         DawaError: If the table does not fit the axes on any grid, or too much of epsilon would be spent on looking.
     """
+    keep = kept(unit, max_rows_per_unit)
+    most = 1 if keep is not None else sources.check_rows(unit, max_rows_per_unit)
     shares(axes, unit, keep)
     choices = [axis.grids() if isinstance(axis, AutoAxis) else [None] for axis in axes]
     if not any(isinstance(axis, AutoAxis) for axis in axes):
-        return Search(tuple(axes), unit, keep, (None,) * len(axes))
+        return Search(tuple(axes), unit, most, keep, (None,) * len(axes))
     refused: DawaError = AxisError("The axes have too many cells.", "choose coarser steps, or fewer axes.")
     for place in range(max(map(len, choices))):
         grids = tuple(listed[min(place, len(listed) - 1)] for listed in choices)
-        search = Search(tuple(axes), unit, keep, grids)
+        search = Search(tuple(axes), unit, most, keep, grids)
         if math.prod(axis.size for axis in search.widest) > MOST_CELLS:
             continue
         try:
-            with sources.query(table, search.widest, unit) as query:
+            with sources.query(table, search.probes, unit) as query:
                 query.check()
         except AxisError as error:
             refused = error
@@ -173,6 +196,10 @@ def _measured(counts: Counts, epsilon: Fraction, randomness: Randomness) -> Esti
         measured = Identity().run(counts, all_ranges(counts.shape[0]), epsilon, randomness)
     check.within(measured.epsilon, epsilon, "Looking")
     return measured
+
+
+def _dated(axis: Axis | AutoAxis) -> bool:
+    return isinstance(axis, AutoAxis) and axis.dated
 
 
 def _over(axis: Axis | AutoAxis, grid: Axis | None, cells: tuple[int, int] | None) -> Axis:
