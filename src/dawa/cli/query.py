@@ -113,15 +113,15 @@ def answers_as_table(release: Release, asked: Sequence[Asked], answers: Sequence
     table = Table(caption=Text(f"{caption}; all numbers are {plain(kept)}" if kept else caption))
     names = dawa.publish.tables.labels(asked)
     for name in (*names, *(axis.column for axis in release.axes)):
-        table.add_column(Text(name))
+        table.add_column(Text(plain(name)))
     for name in ("answer", "noise margin", "bias bound", "low", "high"):
         table.add_column(name, justify="right")
     if any(notes):
         table.add_column("note")
     for one, found, note in zip(asked, answers, notes, strict=True):
         known = dict(one.labels)
-        labels = [Text(known.get(name, "")) for name in names]
-        spans = [Text(f"{lo} to {hi}") for lo, hi in zip(one.lo, one.hi, strict=True)]
+        labels = [Text(plain(known.get(name, ""))) for name in names]
+        spans = [Text(plain(f"{lo} to {hi}")) for lo, hi in zip(one.lo, one.hi, strict=True)]
         numbers = (found.value, found.noise_margin, found.bias_bound, found.low, found.high)
         beside = [Text(plain(note))] if any(notes) else []
         table.add_row(*labels, *spans, *(f"{number:,.0f}" for number in numbers), *beside)
@@ -146,6 +146,14 @@ def tell_apart(found: Overview) -> None:
     """Print the records that are in no range, and loudly if they are many; nothing if there are none to tell of."""
     if found.apart is None:
         return
+    console = screen()
+    console.print(Text(plain(found.said())) if len(found.ways) == 1 else _ways(found), soft_wrap=len(found.ways) == 1)
+    if found.warning:
+        console.print(Text(plain(found.warning), style="bold red"), soft_wrap=True)
+
+
+def _ways(found: Overview) -> Table:
+    """The records that are in no range by reason, as a table."""
     table = Table(caption=f"in no range, so in no answer: {found.share:.1%} of all records")
     table.add_column("records with")
     for name in ("number", "noise margin", "low", "high"):
@@ -155,13 +163,10 @@ def tell_apart(found: Overview) -> None:
         table.add_row(Text(plain(way.label)), *_numbers(way.answer))
     if len(found.ways) > most:
         table.add_row(f"{len(found.ways) - most} other reasons", "fewer each")
-    if len(found.ways) > 1:
+    if found.apart is not None:
         table.add_section()
         table.add_row("all of them", *_numbers(found.apart))
-    console = screen()
-    console.print(table)
-    if found.warning:
-        console.print(Text(plain(found.warning), style="bold red"), soft_wrap=True)
+    return table
 
 
 def _numbers(answer: Answer) -> list[str]:

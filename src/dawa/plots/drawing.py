@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 import numpy as np
 
@@ -35,7 +36,7 @@ MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """One mark for each colour, so colours are not needed."""
 
 
-FOOT, FOOT_LETTERS, MOST_LINES = 6, 21, 12
+FOOT, FOOT_LETTERS, MOST_LINES = 6, 18, 12
 """Text below a picture: its size in points, how many of its characters fit an inch, and how many lines there may be."""
 
 LONGEST = 48
@@ -85,8 +86,13 @@ def text(value: object) -> str:
     >>> len(text("x" * 1000))
     48
     """
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(value)[: LONGEST + 1])
+    shown = printable(str(value)[: LONGEST + 1])
     return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+
+
+def printable(value: str) -> str:
+    """A text in which nothing breaks a line or a file."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in value)
 
 
 def titled(chart: Any, title: str) -> None:  # noqa: ANN401  Matplotlib's
@@ -183,14 +189,16 @@ def keyed(chart: Any, title: str) -> None:  # noqa: ANN401  Matplotlib's
 
 
 def wrapped(sentences: Iterable[str], width: float) -> list[str]:
-    """Sentences as lines that fit this many inches, each name in them as it is drawn.
+    """Sentences as lines that fit this many inches; the last says if there are more.
 
     >>> wrapped(["one two three four five six seven eight nine ten"], 1)
-    ['one two three four', 'five six seven eight', 'nine ten']
+    ['one two three four', 'five six seven', 'eight nine ten']
     """
-    printable = ("".join(c if c.isprintable() else ascii(c)[1:-1] for c in sentence) for sentence in sentences)
-    lines = [line for sentence in printable for line in textwrap.wrap(sentence, round(FOOT_LETTERS * width))]
-    return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], f"{lines[MOST_LINES - 1][:-1]}…"]
+    lines = []
+    for sentence in sentences:
+        broad = "".join(c + "\0" if east_asian_width(c) in "WF" else c for c in printable(sentence))  # counts twice
+        lines += [line.replace("\0", "") for line in textwrap.wrap(broad, round(FOOT_LETTERS * width))]
+    return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], "…"]
 
 
 def height_of(lines: Sequence[str]) -> float:

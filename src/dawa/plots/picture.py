@@ -1,6 +1,7 @@
 """The picture of a release: a histogram with its uncertainty along one axis, a map over two. No truth is needed."""
 
 import warnings
+from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
 from html import escape
@@ -86,10 +87,11 @@ def figure(
 
 def beside(release: Release) -> list[str]:
     """What a picture cannot show, in sentences: edges, records in no range, and how many records of a unit count."""
-    found, kept = overview(release), release.privacy.kept
-    held = touching(release.axes, [(True, True)] * len(release.axes))
+    shortened: Any = [replace(axis, column=drawing.text(axis.column)) for axis in release.axes]  # type: ignore[type-var]
+    found, kept = overview(replace(release, axes=tuple(shortened))), release.privacy.kept
+    held = touching(shortened, [(True, True)] * len(shortened))
     sentences = [f"Edges: {held}." if held else "", found.said(), found.warning, f"Numbers {kept}." if kept else ""]
-    return [sentence for sentence in sentences if sentence]
+    return [drawing.printable(sentence) for sentence in sentences if sentence]
 
 
 def drawable(release: Release) -> bool:
@@ -120,10 +122,7 @@ def page(release: Release) -> str:
     """What a notebook shows of a release: a picture, what it cannot show, a line, and the privacy statement."""
     drawn = inline(release) if drawable(release) else ""
     line, statement = escape(repr(release)), escape(str(release.privacy))
-    warning = overview(release).warning
-    said = "".join(
-        f"<p>{f'<strong>{escape(text)}</strong>' if text == warning else escape(text)}</p>" for text in beside(release)
-    )
+    said = "".join(f"<p>{escape(sentence)}</p>" for sentence in beside(release))
     return f"<div>{drawn}{said}<p><code>{line}</code></p><p><small>{statement}</small></p></div>"
 
 
