@@ -36,7 +36,102 @@ def test_json_and_csv_have_all_digits(ages):
     (answer,) = dawa("query", folder / "release.json", "18:65", "--confidence", "0.99", "--json").json["answers"]
     assert answer == {"labels": {}, "range": {"age": ["18", "65"]}, **vars(expected)}
     (row,) = csv.DictReader(io.StringIO(dawa("query", folder, "18:65", "--confidence", 0.99, "--csv").out))
-    assert {name: float(row[name]) for name in vars(expected)} == vars(expected)
+    assert {name: float(row[name]) for name in vars(expected) if name != "note"} == {
+        name: number for name, number in vars(expected).items() if name != "note"
+    }
+    assert row["note"] == expected.note
+
+
+def test_without_ranges_all_records_are_told(ages):
+    folder, release = ages
+    shown = dawa("query", folder)
+    everything = release.answer(-10, 110)
+    assert "-10 to 110" in shown.out
+    assert f"{everything.value:,.0f}" in shown.out
+    assert "In no range: " in shown.out
+    assert f"Ask for a range: dawa query {folder} 20:80" in shown.out
+    told = dawa("query", folder, "--json").json
+    assert told["answers"] == [{"labels": {}, "range": {"age": ["-10", "110"]}, **vars(everything)}]
+    assert told["inside"] == vars(everything)
+    (row,) = csv.DictReader(io.StringIO(dawa("query", folder, "--csv").out))
+    assert (row["from"], row["to"], row["note"]) == ("-10", "110", everything.note)
+
+
+ENDS = {
+    "thirds": (library.Axis("x", "-1/3", 7, step="1/3"), ["-1/3", "7"]),
+    "decimals": (library.Axis("x", "-0.5", 7, step="0.25"), ["-0.5", "7"]),
+    "edges": (library.Axis.edges("x", ["-1e-7", 1, "10/3"]), ["-1e-07", "10/3"]),
+    "flags": (library.Axis.ordered("x", [False, True]), ["False", "True"]),
+    "numbers in order": (library.Axis.ordered("x", [3, 1, 2]), ["3", "2"]),
+    "hours": (
+        library.Axis.dates("x", "2013-01-01", "2013-01-02 06:00", step="1 hour", zone="Europe/Berlin"),
+        ["2013-01-01", "2013-01-02 06:00:00+01:00"],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ENDS)
+def test_the_whole_of_every_kind_of_axis_can_be_asked(tmp_path, kind):
+    axis, ends = ENDS[kind]
+    release = library.release({"x": ["1"] * 50}, axis, epsilon=1)
+    release.save(tmp_path / "release.json")
+    (answer,) = dawa("query", tmp_path, "--json").json["answers"]
+    assert answer["range"] == {"x": ends}
+    assert answer["value"] == pytest.approx(release.values().sum())
+
+
+def test_notes_stand_beside_answers(ages):
+    folder, release = ages
+    shown = dawa("query", folder, "-10:18", "18:65", "65:110")
+    rows = [line for line in shown.out.splitlines() if " to " in line and "│" in line]
+    assert [release.answer(*ends).note in row for ends, row in zip([(-10, 18), (18, 65), (65, 110)], rows, strict=True)]
+    assert "with everything below -10" in rows[0]
+    assert "with everything" not in rows[1]
+    assert "with everything from 110 on" in rows[2]
+    assert "note" not in dawa("query", folder, "18:65").out
+    found = dawa("query", folder, "-10:18", "18:65", "--json").json["answers"]
+    assert [answer["note"] for answer in found] == ["with everything below -10", ""]
+
+
+def test_a_person_with_several_rows_is_said_once(tmp_path):
+    table = {"x": np.arange(300) % 9, "who": np.arange(300) // 5}
+    axis = library.Axis("x", 0, 9, outside="own")
+    library.release(table, axis, epsilon=1, unit="who", max_rows_per_unit=3).save(tmp_path / "release.json")
+    shown = dawa("query", tmp_path, "0:5", "5:9")
+    assert " ".join(shown.out.split()).count("of at most 3 records of each value of 'who'") == 1
+    assert "note" not in shown.out
+    (answer,) = dawa("query", tmp_path, "0:5", "--json").json["answers"]
+    assert answer["note"] == "of at most 3 records of each value of 'who'"
+
+
+def test_records_in_no_range_stand_below(tmp_path):
+    rng = np.random.default_rng(0)
+    names = ["a", "b\x1b[2J", "c", "d"]
+    table = {name: rng.normal(5, 4, 3000) for name in names}
+    release = library.release(table, [library.Axis(n, 0, 10, outside="own") for n in names], epsilon=1, effort="fast")
+    release.save(tmp_path / "release.json")
+    shown = dawa("query", tmp_path)
+    assert "247 other reasons" in shown.out
+    assert "all of them" in shown.out
+    assert "Most records are in no range" in shown.out
+    assert "Check the bounds and their unit." in shown.out
+    assert "\x1b" not in shown.out
+    told = dawa("query", tmp_path, "--json", "--confidence", 0.9).json
+    assert len(told["apart"]["ways"]) == 255
+    ways = {way.label: way for way in release.apart(0.9)}
+    for way in told["apart"]["ways"]:
+        expected = ways[way["label"]]
+        assert way["states"] == dict(zip(names, expected.states, strict=True))
+        assert {name: way[name] for name in vars(expected.answer)} == vars(expected.answer)
+    assert told["warning"].startswith("Most records are in no range")
+
+
+def test_nothing_is_told_where_all_others_were_left_out(tmp_path):
+    axis = library.Axis("x", 0, 9, outside="drop", missing="drop")
+    library.release({"x": np.arange(300) % 11}, axis, epsilon=1).save(tmp_path / "release.json")
+    assert "no range" not in dawa("query", tmp_path).out
+    told = dawa("query", tmp_path, "--json").json
+    assert (told["apart"], told["warning"]) == (None, None)
 
 
 def test_a_range_may_begin_with_a_minus(ages):
@@ -88,7 +183,6 @@ def test_dates_and_categories(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        ([], ["No range was asked for", "such as"]),
         (["0:500"], ["The range '0:500' cannot be answered", "500 lies outside", "between -10 and 110"]),
         (["65:18"], ["empty", "lower end first"]),
         (["18"], ["'18' is not a range", "20000:60000"]),

@@ -257,6 +257,56 @@ def test_a_notebook_shows_a_picture_and_the_statement(name, line, grid):
         assert repr(release) in text
 
 
+def footed(figure):
+    return "" if figure._supxlabel is None else figure._supxlabel.get_text().replace("\n", " ")
+
+
+def triangles(figure):
+    return [mark.get_marker() for mark in figure.axes[0].lines if mark.get_marker() in "<>^v"]
+
+
+def test_edges_that_hold_more_are_marked_and_others_are_not(line, grid):
+    assert triangles(line.plot()) == ["<", ">"]
+    assert "with everything below 0 and everything from 256 on" in footed(line.plot())
+    assert triangles(grid.plot()) == ["<", ">", "v", "^"]
+    assert "on b with everything below 0 and everything from 17 on" in footed(grid.plot())
+    for outside in ("own", "drop"):
+        figure = released(dawa.Axis("x", 0, 4, outside=outside), [1, 2, 9] * 50).plot()
+        assert triangles(figure) == []
+        assert "with everything" not in footed(figure)
+    assert footed(released(dawa.Axis("x", 0, 4, outside="drop", missing="drop"), [1]).plot()) == ""
+
+
+def test_records_in_no_range_are_told_below_the_picture():
+    release = released(dawa.Axis.ordered("x", ["A", "B"]), ["a"] * 300 + ["A"] * 50)
+    below = footed(release.plot())
+    assert "In no range: " in below
+    assert "x not listed: " in below
+    assert "Most records are in no range" in below
+    html = release._repr_html_()
+    assert "<p>Most records are in no range" in html
+    assert "In no range: " in html
+    owned = dawa.release(
+        {"x": [1] * 9, "who": [1] * 9}, dawa.Axis("x", 0, 4), epsilon=1, unit="who", max_rows_per_unit=3
+    )
+    assert "of at most 3 records of each value of 'who'" in footed(owned.plot())
+
+
+@pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_stands_below_fits_and_stays_text(name, grid, tmp_path):
+    axes = tuple(dawa.Axis(column, 0, size) for column, size in ((name, 24), ("b", 17)))
+    figure = replace(grid, axes=axes).plot(tmp_path / "figure.svg")
+    label = figure._supxlabel
+    assert not label.get_parse_math()
+    box = label.get_window_extent(drawn(figure))
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.width
+    assert box.y0 >= 0
+    chart = figure.axes[0].get_tightbbox(drawn(figure))
+    assert box.y1 <= chart.y0 + 1, "it stands below"
+
+
 def test_a_notebook_shows_an_estimate(line):
     html = replace(line.estimate, mechanism="<b>")._repr_html_()
     assert "&lt;b&gt;" in html

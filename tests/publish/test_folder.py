@@ -45,7 +45,7 @@ def read(path):
 def test_everything_is_there(tmp_path, release):
     found = written(tmp_path / "out", release, ["18:65", "0:18"])
     assert set(found.files) == {path.name for path in (tmp_path / "out").iterdir()}
-    assert set(found.files) == {"release.json", "buckets.csv", "answers.csv", "release.svg", "README.md"}
+    assert set(found.files) == {"release.json", "buckets.csv", "apart.csv", "answers.csv", "release.svg", "README.md"}
     assert [path.name for path in tmp_path.iterdir()] == ["out"], "nothing is left beside it"
     assert folder.opened(tmp_path / "out").answer(18, 65) == release.answer(18, 65)
     assert folder.opened(tmp_path / "out" / "release.json").answer(18, 65) == release.answer(18, 65)
@@ -65,7 +65,7 @@ def test_answers_are_those_of_the_release(tmp_path, release):
     (row,) = read(tmp_path / "out" / "answers.csv")
     found = release.answer(18, 65)
     assert (row["from"], row["to"]) == ("18", "65")
-    assert {name: float(row[name]) for name in vars(found)} == vars(found)
+    assert {name: float(row[name]) for name in vars(found) if name != "note"} | {"note": row["note"]} == vars(found)
 
 
 def test_a_map_has_cells(tmp_path, grid):
@@ -87,6 +87,77 @@ def test_labels_come_first():
     stream = io.StringIO()
     tables.write(table, stream)
     assert stream.getvalue().splitlines()[1].startswith('"one, or two",1,2,1,2,3')
+
+
+def test_records_in_no_range_have_a_table(tmp_path):
+    axes = dawa.Axis("age", 10, 90, outside="own"), dawa.Axis.ordered("x", [0, 1, 2])
+    release = dawa.release(PEOPLE, axes, epsilon=1, seed=0)
+    written(tmp_path / "out", release)
+    rows = read(tmp_path / "out" / "apart.csv")
+    found = release.apart()
+    assert [row["label"] for row in rows] == [way.label for way in found]
+    assert [(row["age_state"], row["x_state"]) for row in rows] == [way.states for way in found]
+    for row, way, unbiased in zip(rows, found, release.others.unbiased, strict=True):
+        for name in ("value", "noise_margin", "low", "high", "confidence"):
+            assert float(row[name]) == getattr(way.answer, name)
+        assert float(row["unbiased"]) == unbiased
+        assert float(row["standard_deviation"]) ** 2 == pytest.approx(release.others.unit_variance)
+    (alone,) = {tuple(row) for row in tables.apart(dawa.release(PEOPLE, AGE, epsilon=1, seed=0)).rows}
+    assert alone[:2] == ("age missing", "missing")
+
+
+def test_no_table_without_records_apart(tmp_path):
+    axis = dawa.Axis("age", 0, 100, outside="drop", missing="drop")
+    found = written(tmp_path / "out", dawa.release(PEOPLE, axis, epsilon=1, seed=0))
+    assert "apart.csv" not in found.files
+    page = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "apart.csv" not in page
+    assert "no range" not in page
+    assert "cannot be told from values at the edges" not in page
+    assert list(read(tmp_path / "out" / "buckets.csv")[0])[-1] == "unbiased"
+
+
+def test_clipped_edges_are_noted_in_tables(tmp_path, release):
+    written(tmp_path / "out", release)
+    notes = [row["note"] for row in read(tmp_path / "out" / "buckets.csv")]
+    assert (notes[0], notes[-1]) == ("with everything below 0", "with everything from 100 on")
+    assert set(notes[1:-1]) == {""}
+    one = tables.buckets(dawa.release(PEOPLE, AGE, epsilon=1, seed=0, partition="one"))
+    assert [row[-1] for row in one.rows] == ["with everything below 0 and everything from 100 on"]
+
+
+@pytest.mark.parametrize("outside", ["clip", "own"])
+def test_every_edge_cell_of_a_map_is_noted_as_the_answer_for_it(outside):
+    axes = dawa.Axis("age", 0, 100, 25), dawa.Axis("x", 0, 3, outside=outside), dawa.Axis("one", 0, 1)
+    release = dawa.release({**PEOPLE, "one": np.zeros(1000)}, axes, epsilon=1, seed=0)
+    table = tables.cells(release)
+    assert table.header[-1] == "note"
+    rows = list(table.rows)
+    assert len(rows) == 12
+    for row in rows:
+        assert row[-1] == release.answer(row[0:6:2], row[1:6:2]).note
+    assert any("on x with everything below 0" in row[-1] for row in rows) == (outside == "clip")
+
+
+def test_the_page_warns_of_a_misspelt_list(tmp_path):
+    axis = dawa.Axis.ordered("grade", ["A", "B"])
+    release = dawa.release({"grade": ["a", "b", "B"] * 100}, axis, epsilon=1)
+    written(tmp_path / "out", release)
+    page = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "**Most records are in no range, about " in page
+    assert "Check how the listed values are spelt." in page
+    assert "cannot be told from values at the edges" not in page
+
+
+def test_the_page_says_what_edges_hold_and_how_many_records_of_a_person_count(tmp_path):
+    table = {**PEOPLE, "who": np.arange(1000) // 5}
+    release = dawa.release(table, AGE, epsilon=1, unit="who", max_rows_per_unit=3)
+    written(tmp_path / "out", release)
+    page = " ".join((tmp_path / "out" / "README.md").read_text(encoding="utf-8").split())
+    assert "They are numbers of at most 3 records of each value of 'who'." in page
+    assert "`age` are counted with everything below 0 and everything from 100 on: values outside" in page
+    assert "In no range: " in page
+    assert "Most records" not in page
 
 
 def test_a_picture_is_the_same_every_time(tmp_path, release, grid):

@@ -463,7 +463,9 @@ def test_kept_ranges_become_a_table_and_a_file(browser, made):
     assert [line["name"] for line in lines] == ["Range 1", 'second, "odd"']
     for line_, (lo, hi) in zip(lines, asked, strict=True):
         assert [line_["a_from"], line_["a_to"], line_["b_from"], line_["b_to"]] == [lo[0], hi[0], lo[1], hi[1]]
-        for name, number in vars(answered(release, lo, hi, 0.9)).items():
+        expected = vars(answered(release, lo, hi, 0.9))
+        assert line_["note"] == expected.pop("note")
+        for name, number in expected.items():
             assert float(line_[name]) == pytest.approx(number, rel=1e-9)
 
 
@@ -481,7 +483,8 @@ def test_buckets_can_be_taken_away(browser, made, kind):
     expected = tables.buckets(release)
     assert lines[0] == list(expected.header)
     for line_, row in zip(lines[1:], expected.rows, strict=True):
-        assert [float(entry) for entry in line_[2:]] == pytest.approx([float(entry) for entry in row[2:]], rel=1e-9)
+        assert [float(entry) for entry in line_[2:6]] == pytest.approx([float(entry) for entry in row[2:6]], rel=1e-9)
+        assert line_[6:] == list(row[6:])
         assert release.axis.span(*line_[:2]) == release.axis.span(*row[:2])
 
 
@@ -492,8 +495,11 @@ def test_cells_can_be_taken_away(browser, made, kind):
         lines = list(csv.reader(io.StringIO(downloaded(sheet, "#save-buckets"))))
     expected = tables.cells(release)
     assert lines[0] == list(expected.header)
-    found = np.array(lines[1:], float)
-    assert found == pytest.approx(np.array([list(map(float, row)) for row in expected.rows]), abs=1e-9)
+    rows = list(expected.rows)
+    found = np.array([line_[:-1] for line_ in lines[1:]], float)
+    assert found == pytest.approx(np.array([list(map(float, row[:-1])) for row in rows]), abs=1e-9)
+    assert [line_[-1] for line_ in lines[1:]] == [row[-1] for row in rows]
+    assert len({row[-1] for row in rows}) == 9, "the inside, four sides and four corners"
 
 
 def test_the_release_can_be_taken_away(browser, made, tmp_path):

@@ -15,12 +15,13 @@ PATHS = {
     "/releases/{name}": "GET",
     "/releases/{name}/answer": "GET",
     "/releases/{name}/answers": "POST",
+    "/releases/{name}/apart": "GET",
     "/releases/{name}/buckets": "GET",
     "/releases/{name}/file": "GET",
     "/releases/{name}/page": "GET",
     "/releases/{name}/quantile": "GET",
 }
-TAKING = ("answer", "answers", "buckets", "quantile")
+TAKING = ("answer", "answers", "apart", "buckets", "quantile")
 """The last parts of paths that take something which can be wrong."""
 
 NAMES = ("ages", "map", None)

@@ -16,8 +16,10 @@ import pytest
 import dawa
 from dawa import limits
 from dawa.axis import written
+from dawa.axis.apart import touching
 from dawa.errors import OptionError, ReleaseError
 from dawa.publish import page as report
+from dawa.results.overview import overview
 from dawa.server import app, running, shelf, throttle
 from helpers.asgi import Client
 from helpers.commands import dawa as command
@@ -98,6 +100,39 @@ def test_a_release_is_described(client, releases, name):
     assert (found["epsilon"], found["epsilon_exact"], found["id"]) == (1.0, "1", release.id)
     assert [axis["cells"] for axis in found["axes"]] == list(release.estimate.shape)
     assert [axis["description"] for axis in found["axes"]] == [axis.describe() for axis in release.axes]
+    assert [axis["edges"] for axis in found["axes"]] == [touching([axis], [(True, True)]) for axis in release.axes]
+    assert found["kept"] == ""
+    assert [way["label"] for way in found["records"]["ways"]] == [way.label for way in overview(release).ways]
+
+
+@pytest.mark.parametrize("name", AXES)
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_records_in_no_range(client, releases, name, confidence):
+    found = client.get(f"/releases/{name}/apart", params={"confidence": confidence}).json()
+    everything = overview(releases[name], confidence)
+    assert found["inside"] == asdict(everything.inside)
+    assert found["apart"] == asdict(everything.apart)
+    assert found["share"] == everything.share
+    for way, expected in zip(found["ways"], everything.ways, strict=True):
+        assert way == {"label": expected.label, "states": list(expected.states), **asdict(expected.answer)}
+    if confidence == 0.95:
+        assert client.get(f"/releases/{name}").json()["records"] == found
+
+
+def test_misspelt_categories_persons_and_rows_that_were_left_out(tmp_path):
+    table = {"grade": ["a", "b", "C"] * 300, "who": list(range(450)) * 2}
+    grades = dawa.Axis.ordered("grade", ["A", "B", "C"])
+    dawa.release(table, grades, epsilon=1, unit="who", max_rows_per_unit=2).save(tmp_path / "apart.json")
+    silent = dawa.Axis.ordered("grade", ["A", "B", "C"], outside="drop", missing="drop")
+    dawa.release(table, silent, epsilon=1).save(tmp_path / "silent.json")
+    client = Client(app(tmp_path, rate=1e9))
+    found = client.get("/releases/apart").json()
+    assert found["kept"] == "of at most 2 records of each value of 'who'"
+    assert found["records"]["warning"].startswith("Most records are in no range")
+    assert found["records"]["ways"][0]["label"] == "grade not listed"
+    assert client.get("/releases/apart/answer?lo=A&hi=C").json()["note"] == found["kept"]
+    found = client.get("/releases/silent").json()
+    assert (found["records"]["apart"], found["records"]["ways"], found["records"]["warning"]) == (None, [], "")
 
 
 def test_the_bounds_can_be_asked(client, releases):
@@ -120,9 +155,8 @@ def test_answers_of_a_map(client, releases):
     for _ in range(20):
         lo, hi = np.sort(np.stack([rng.choice(31, 2, replace=False) for _ in range(2)]), axis=1).T.tolist()
         found = client.get("/releases/map/answer", params={"lo": lo, "hi": hi}).json()
-        assert {name: found[name] for name in ("value", "noise_margin", "bias_bound", "low", "high", "confidence")} == (
-            asdict(releases["map"].answer(tuple(lo), tuple(hi)))
-        )
+        expected = asdict(releases["map"].answer(tuple(lo), tuple(hi)))
+        assert {name: found[name] for name in expected} == expected
 
 
 def test_many_answers_at_once(client, releases):
@@ -167,6 +201,9 @@ def test_buckets_page_by_page(client, releases):
     assert [row["standard_deviation"] ** 2 for row in rows] == pytest.approx(release.variances())
     assert [row["start"] for row in rows] + [100] == release.bounds.tolist()
     assert client.get("/releases/ages/buckets").json()["total"] == len(rows)
+    assert rows[0]["note"] == "with everything below 0"
+    assert rows[-1]["note"] == "with everything from 100 on"
+    assert {row["note"] for row in rows[1:-1]} == {""}
 
 
 def test_the_file_itself(client, folder, releases, tmp_path):

@@ -4,7 +4,7 @@ A record whose value is missing, outside the bounds or not listed can be counted
 axes it may lack a cell on some of them and not on others; every combination is a cell of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 
 from dawa.axis.base import Axis, State
@@ -49,6 +49,22 @@ def clipped(axis: Axis, *, first: bool, last: bool) -> str:
         return ""
     ends = [end for end, meant in ((lowest(axis), first), (highest(axis), last)) if meant]
     return " and ".join(f"everything {end}" for end in ends)
+
+
+def touching(axes: Sequence[Axis], ends: Iterable[tuple[bool, bool]]) -> str:
+    """What a range holds besides its own values, in words; empty if it holds nothing else.
+
+    Args:
+        axes: The axes.
+        ends: For each axis, whether the range holds its first cell, and whether it holds its last.
+
+    >>> touching([Axis("age", 0, 120)], [(True, True)])
+    'with everything below 0 and everything from 120 on'
+    >>> touching([Axis("age", 0, 120), Axis("pay", 0, 9)], [(True, False), (False, True)])
+    'on age with everything below 0; on pay with everything from 9 on'
+    """
+    held = ((axis, clipped(axis, first=first, last=last)) for axis, (first, last) in zip(axes, ends, strict=True))
+    return "; ".join(f"{'' if len(axes) == 1 else f'on {axis.column} '}with {what}" for axis, what in held if what)
 
 
 def lowest(axis: Axis) -> str:

@@ -17,8 +17,10 @@ from rich.table import Table
 import dawa
 from dawa import budget
 from dawa.axis import NumberAxis
+from dawa.axis.apart import touching
 from dawa.cli.terminal import reported
 from dawa.errors import FolderError
+from dawa.results.overview import overview
 from dawa.results.release import Release
 
 HELP = """Release the incomes of 20,000 generated people, and show the answers beside the truth.
@@ -84,7 +86,7 @@ def demo(
         console.print(answers(release, table["income"]))
         console.print(
             f"Median income {release.quantile(0.5):,} (truth {np.median(table['income']):,.0f})."
-            f" The release is in {path}; asking it more costs nothing:"
+            f" {overview(release).said()} The release is in {path}; asking it more costs nothing:"
         )
         console.print(f"dawa query {Path(out)} 20000:60000", highlight=False, soft_wrap=True)
 
@@ -100,7 +102,9 @@ def _saved(release: Release, folder: Path) -> Path:
 
 def answers(release: Release, truth: NDArray[np.int64]) -> Table:
     """Released answers beside their margins and, because these people do not exist, the truth."""
-    table = Table(title="How many earn …", caption="low and high hold the truth with 95% confidence or more")
+    edges = touching(release.axes, [(True, True)])
+    caption = f"low and high hold the truth with 95% confidence or more; at the ends, {edges}"
+    table = Table(title="How many earn …", caption=caption)
     for column in ("from", "to below", "answer", "noise margin", "bias bound", "low", "high", "truth"):
         table.add_column(column, justify="right", style="dim" if column == "truth" else "")
     inside = np.minimum(truth, int(INCOME.stop) - 1)  # as the axis counts those above it

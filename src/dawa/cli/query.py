@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -13,11 +14,11 @@ from rich.text import Text
 
 import dawa
 from dawa.cli.options import Json, Place
-from dawa.cli.terminal import reported, screen, write_json
-from dawa.errors import WorkloadError
+from dawa.cli.terminal import plain, reported, screen, write_json
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.results.answers import Answer
+    from dawa.results.overview import Overview
     from dawa.results.release import Release
     from dawa.spec.ranges import Asked
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # --help answers without them
 HELP = """Ask a release how many records lie in a range. It costs nothing, any number of times.
 
 \b
+  dawa query out/                     # all records: in range, and in none
   dawa query out/ 20000:60000                # the upper end itself is outside
   dawa query out/ 0:1000 1000:2000 --confidence 0.99
   dawa query out/ "2013-01-01 08:00..2013-01-01 09:00"
@@ -36,8 +38,13 @@ HELP = """Ask a release how many records lie in a range. It costs nothing, any n
 \b
 Each answer comes with its noise margin, the most that cut buckets can add to
 it (bias bound), and an interval, low to high, that holds the true count with
-the stated confidence.
+the stated confidence. A note says what else is counted in it, such as values
+outside the bounds. Records that are in no range, because they are missing,
+outside or not listed, are listed below the answers.
 """
+
+MOST_WAYS = 8
+"""Reasons for being in no range that are listed on a screen; --json lists all."""
 
 SETTINGS: dict[str, Any] = {"context_settings": {"ignore_unknown_options": True}}
 """A range may begin with a minus."""
@@ -66,21 +73,24 @@ def query(
         wanted = _wanted(found, asked or [], queries)
         answers = dawa.spec.ranges.answered(found, wanted, confidence)
         if json:
-            write_json({"answers": answers_as_json(found, wanted, answers)})
+            everything = dawa.results.overview.overview(found, confidence)
+            write_json({"answers": answers_as_json(found, wanted, answers), **apart_as_json(found, everything)})
         elif csv:
             dawa.publish.tables.write(dawa.publish.tables.answers(found, wanted, answers), sys.stdout)
         else:
             screen().print(answers_as_table(found, wanted, answers))
+            tell_apart(dawa.results.overview.overview(found, confidence))
+            if not asked and queries is None:
+                hint = f"Ask for a range: dawa query {shlex.quote(release)} {dawa.spec.ranges.example(found.axes)}"
+                screen().print(Text(plain(hint)), soft_wrap=True)
 
 
 def _wanted(release: Release, typed: Sequence[str], queries: str | None) -> list[Asked]:
-    """The ranges that were typed, then those in the file; at least one."""
+    """The ranges that were typed, then those in the file; if there are none, all that there is."""
     asked = [dawa.spec.ranges.typed(text, release.axes) for text in typed]
     if queries is not None:
         asked += dawa.spec.ranges.listed(queries, release.axes)
-    if not asked:
-        raise WorkloadError("No range was asked for.", f"write one, such as {dawa.spec.ranges.example(release.axes)}.")
-    return asked
+    return asked or [dawa.spec.ranges.whole(release.axes)]
 
 
 def answers_as_json(release: Release, asked: Sequence[Asked], answers: Sequence[Answer]) -> list[dict[str, Any]]:
@@ -96,20 +106,71 @@ def answers_as_json(release: Release, asked: Sequence[Asked], answers: Sequence[
 
 
 def answers_as_table(release: Release, asked: Sequence[Asked], answers: Sequence[Answer]) -> Table:
-    """Answers with their ranges as a table."""
-    table = Table(caption=f"low to high holds the true count with {_percent(answers[0].confidence)} confidence or more")
+    """Answers with their ranges as a table; what each counts besides, as a note beside it."""
+    kept = release.privacy.kept
+    notes = [answer.note.removesuffix(kept).removesuffix("; ") for answer in answers]
+    caption = f"low to high holds the true count with {_percent(answers[0].confidence)} confidence or more"
+    table = Table(caption=Text(f"{caption}; all numbers are {plain(kept)}" if kept else caption))
     names = dawa.publish.tables.labels(asked)
     for name in (*names, *(axis.column for axis in release.axes)):
-        table.add_column(Text(name))
+        table.add_column(Text(plain(name)))
     for name in ("answer", "noise margin", "bias bound", "low", "high"):
         table.add_column(name, justify="right")
-    for one, found in zip(asked, answers, strict=True):
+    if any(notes):
+        table.add_column("note")
+    for one, found, note in zip(asked, answers, notes, strict=True):
         known = dict(one.labels)
-        labels = [Text(known.get(name, "")) for name in names]
-        spans = [Text(f"{lo} to {hi}") for lo, hi in zip(one.lo, one.hi, strict=True)]
+        labels = [Text(plain(known.get(name, ""))) for name in names]
+        spans = [Text(plain(f"{lo} to {hi}")) for lo, hi in zip(one.lo, one.hi, strict=True)]
         numbers = (found.value, found.noise_margin, found.bias_bound, found.low, found.high)
-        table.add_row(*labels, *spans, *(f"{number:,.0f}" for number in numbers))
+        beside = [Text(plain(note))] if any(notes) else []
+        table.add_row(*labels, *spans, *(f"{number:,.0f}" for number in numbers), *beside)
     return table
+
+
+def apart_as_json(release: Release, found: Overview) -> dict[str, Any]:
+    """All records, in range and in none, as JSON values."""
+    columns = [axis.column for axis in release.axes]
+    ways = [
+        {"label": way.label, "states": dict(zip(columns, way.states, strict=True)), **asdict(way.answer)}
+        for way in found.ways
+    ]
+    return {
+        "inside": asdict(found.inside),
+        "apart": None if found.apart is None else {**asdict(found.apart), "share": found.share, "ways": ways},
+        "warning": found.warning or None,
+    }
+
+
+def tell_apart(found: Overview) -> None:
+    """Print the records that are in no range, and loudly if they are many; nothing if there are none to tell of."""
+    if found.apart is None:
+        return
+    console = screen()
+    console.print(Text(plain(found.said())) if len(found.ways) == 1 else _ways(found), soft_wrap=len(found.ways) == 1)
+    if found.warning:
+        console.print(Text(plain(found.warning), style="bold red"), soft_wrap=True)
+
+
+def _ways(found: Overview) -> Table:
+    """The records that are in no range by reason, as a table."""
+    table = Table(caption=f"in no range, so in no answer: {found.share:.1%} of all records")
+    table.add_column("records with")
+    for name in ("number", "noise margin", "low", "high"):
+        table.add_column(name, justify="right")
+    most = MOST_WAYS if len(found.ways) > MOST_WAYS + 1 else len(found.ways)
+    for way in found.ways[:most]:
+        table.add_row(Text(plain(way.label)), *_numbers(way.answer))
+    if len(found.ways) > most:
+        table.add_row(f"{len(found.ways) - most} other reasons", "fewer each")
+    if found.apart is not None:
+        table.add_section()
+        table.add_row("all of them", *_numbers(found.apart))
+    return table
+
+
+def _numbers(answer: Answer) -> list[str]:
+    return [f"{number:,.0f}" for number in (answer.value, answer.noise_margin, answer.low, answer.high)]
 
 
 def _percent(confidence: float) -> str:

@@ -14,7 +14,7 @@ from rich.text import Text
 import dawa
 from dawa.budget import shown
 from dawa.cli import options, specs
-from dawa.cli.query import answers_as_json, answers_as_table
+from dawa.cli.query import answers_as_json, answers_as_table, apart_as_json, tell_apart
 from dawa.cli.specs import Typed
 from dawa.cli.terminal import reported, screen, working, write_json
 from dawa.errors import LedgerError, SpecError, UnbookedWarning
@@ -214,6 +214,7 @@ def _summary(made: Made) -> dict[str, object]:
         "buckets": len(released.estimate.buckets),
         "privacy": released.privacy.to_json(),
         "answers": answers_as_json(released, made.asked, written.answers),
+        **apart_as_json(released, dawa.results.overview.overview(released)),
         "ledger": None if made.account is None else made.account.to_json(),
     }
 
@@ -224,6 +225,7 @@ def _tell(spec: Spec, made: Made) -> None:
     released, written = made.release, made.written
     if made.asked:
         console.print(answers_as_table(released, made.asked, written.answers))
+    tell_apart(dawa.results.overview.overview(released))
     buckets = len(released.estimate.buckets)
     lines = [
         f"Released {buckets:,} bucket{'s' * (buckets != 1)} into {written.folder}: {', '.join(written.files)}.",

@@ -5,12 +5,14 @@ beyond the figure.
 """
 
 import io
+import textwrap
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 import numpy as np
 
@@ -33,6 +35,9 @@ HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0000
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """One mark for each colour, so colours are not needed."""
 
+
+FOOT, FOOT_LETTERS, MOST_LINES = 6, 18, 12
+"""Text below a picture: its size in points, how many of its characters fit an inch, and how many lines there may be."""
 
 LONGEST = 48
 """Characters of a name that are drawn."""
@@ -81,8 +86,13 @@ def text(value: object) -> str:
     >>> len(text("x" * 1000))
     48
     """
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(value)[: LONGEST + 1])
+    shown = printable(str(value)[: LONGEST + 1])
     return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+
+
+def printable(value: str) -> str:
+    """A text in which nothing breaks a line or a file."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in value)
 
 
 def titled(chart: Any, title: str) -> None:  # noqa: ANN401  Matplotlib's
@@ -176,6 +186,40 @@ def keyed(chart: Any, title: str) -> None:  # noqa: ANN401  Matplotlib's
     """A title above the left edge, and above it what the colours mean: away from the data."""
     titled(chart, title)
     key(chart.figure, loc="outside upper right", ncols=2, borderpad=0, handlelength=1.2)
+
+
+def wrapped(sentences: Iterable[str], width: float) -> list[str]:
+    """Sentences as lines that fit this many inches; the last says if there are more.
+
+    >>> wrapped(["one two three four five six seven eight nine ten"], 1)
+    ['one two three four', 'five six seven', 'eight nine ten']
+    """
+    lines = []
+    for sentence in sentences:
+        broad = "".join(c + "\0" if east_asian_width(c) in "WF" else c for c in printable(sentence))  # counts twice
+        lines += [line.replace("\0", "") for line in textwrap.wrap(broad, round(FOOT_LETTERS * width))]
+    return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], "…"]
+
+
+def height_of(lines: Sequence[str]) -> float:
+    """How many inches lines below a picture need."""
+    return 0.12 * len(lines) + 0.03 if lines else 0.0
+
+
+def footed(figure: "Figure", lines: Sequence[str]) -> None:
+    """Put lines of text below a picture."""
+    if lines:
+        figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=FOOT, linespacing=1.25).set_parse_math(False)
+
+
+def beyond(chart: Any, *corners: tuple[float, float]) -> None:  # noqa: ANN401  Matplotlib's
+    """Mark both ends of a side with triangles that point away: the cells there hold values from beyond."""
+    (x0, y0), (x1, y1) = corners
+    for (x, y), mark in (((x0, y0), "<" if y0 == y1 else "v"), ((x1, y1), ">" if y0 == y1 else "^")):
+        chart.plot(
+            [x], [y], mark, transform=chart.transAxes, color=LINE, markersize=4, clip_on=False, zorder=5, scalex=False,
+            scaley=False,
+        )  # fmt: skip
 
 
 def cell_labels(chart: Any) -> None:  # noqa: ANN401  Matplotlib's

@@ -1,6 +1,7 @@
 """The picture of a release: a histogram with its uncertainty along one axis, a map over two. No truth is needed."""
 
 import warnings
+from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
 from html import escape
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from dawa.arrays import FloatArray, IntArray
 from dawa.axis import Axis
+from dawa.axis.apart import touching
 from dawa.axis.dates import DateAxis
 from dawa.axis.written import written
 from dawa.budget import shown
@@ -19,6 +21,7 @@ from dawa.errors import OptionError
 from dawa.limits import MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
 from dawa.plots import drawing
 from dawa.results.margins import margin_factor
+from dawa.results.overview import overview
 from dawa.results.release import Release
 from dawa.strategy.base import RESOLUTION
 
@@ -35,8 +38,13 @@ TICKS, LETTERS = 6, 13
 CONFIDENCE = 0.95
 
 
-def figure(release: Release, path: str | PathLike[str] | None = None, *, width: float = drawing.COLUMN) -> "Figure":
+def figure(
+    release: Release, path: str | PathLike[str] | None = None, *, width: float = drawing.COLUMN, footed: bool = True
+) -> "Figure":
     """Records per cell of a release along one axis, with the margin of their noise; or a map over two.
+
+    Triangles mark the ends of axes whose cells hold values from beyond. Lines below the picture say which, how many
+    records are in no range, and how many of a unit were counted.
 
     >>> import dawa
     >>> from dawa.cli.demo import people
@@ -48,6 +56,7 @@ def figure(release: Release, path: str | PathLike[str] | None = None, *, width: 
         release: What to draw.
         path: Where to save the figure too; the ending says in which format (``.pdf``, ``.svg``, ``.png``).
         width: In inches; 3.5 is one column of a paper, 7 are both.
+        footed: Whether there are lines below the picture.
 
     Raises:
         OptionError: If the release is over more than two axes or too many cells, or the path has no known ending.
@@ -56,17 +65,33 @@ def figure(release: Release, path: str | PathLike[str] | None = None, *, width: 
         raise OptionError(
             f"A release over {len(release.axes)} axes has no picture.", "ask it for ranges: rel.answers(lo, hi)."
         )
+    lines = drawing.wrapped(beside(release), width) if footed else []
+    below = drawing.height_of(lines)
     with drawing.styled():
         if len(release.axes) == 1:
-            sheet = drawing.sheet(width, 0.3 * width + 1.2)
-            _histogram(release, sheet.subplots(), width)
+            sheet = drawing.sheet(width, 0.3 * width + 1.2 + below)
+            chart = sheet.subplots()
+            _histogram(release, chart, width)
         else:
             cells = drawing.coarse(release.estimate.cells)
-            sheet = drawing.sheet(width, 0.6 * width + 0.7)
+            sheet = drawing.sheet(width, 0.6 * width + 0.7 + below)
             chart = sheet.subplots()
             sheet.colorbar(_map(release, cells, chart, width), ax=chart, label=_unit(release))
             drawing.titled(chart, _summary(release))
+        for axis, (first, last) in zip(release.axes, (((0, 0), (1, 0)), ((0, 0), (0, 1))), strict=False):
+            if axis.outside == "clip":
+                drawing.beyond(chart, first, last)
+        drawing.footed(sheet, lines)
     return drawing.saved(sheet, path)
+
+
+def beside(release: Release) -> list[str]:
+    """What a picture cannot show, in sentences: edges, records in no range, and how many records of a unit count."""
+    shortened: Any = [replace(axis, column=drawing.text(axis.column)) for axis in release.axes]  # type: ignore[type-var]
+    found, kept = overview(replace(release, axes=tuple(shortened))), release.privacy.kept
+    held = touching(shortened, [(True, True)] * len(shortened))
+    sentences = [f"Edges: {held}." if held else "", found.said(), found.warning, f"Numbers {kept}." if kept else ""]
+    return [drawing.printable(sentence) for sentence in sentences if sentence]
 
 
 def drawable(release: Release) -> bool:
@@ -81,7 +106,7 @@ def draw(release: Release, path: str | PathLike[str]) -> None:
 
 def inline(release: Release) -> str:
     """The picture as an SVG element for a page: no names that may clash, no styles that reach beyond it."""
-    text = drawing.as_svg(figure(release, width=drawing.PAGE))
+    text = drawing.as_svg(figure(release, width=drawing.PAGE, footed=False))
     body = text[text.index("<defs") :]
     begin, end = body.index("<style"), body.index("</style>") + len("</style>")
     box = text[text.index('viewBox="') :].split('"')[1]
@@ -94,10 +119,11 @@ def inline(release: Release) -> str:
 
 
 def page(release: Release) -> str:
-    """What a notebook shows of a release: a picture, a line, and the privacy statement."""
+    """What a notebook shows of a release: a picture, what it cannot show, a line, and the privacy statement."""
     drawn = inline(release) if drawable(release) else ""
     line, statement = escape(repr(release)), escape(str(release.privacy))
-    return f"<div>{drawn}<p><code>{line}</code></p><p><small>{statement}</small></p></div>"
+    said = "".join(f"<p>{escape(sentence)}</p>" for sentence in beside(release))
+    return f"<div>{drawn}{said}<p><code>{line}</code></p><p><small>{statement}</small></p></div>"
 
 
 def _histogram(release: Release, chart: Any, width: float) -> None:  # noqa: ANN401  Matplotlib's

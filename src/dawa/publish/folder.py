@@ -25,7 +25,7 @@ from dawa.spec import ranges
 from dawa.spec.ranges import Asked
 
 RELEASE, README, FIGURE = "release.json", "README.md", "release.svg"
-BUCKETS, CELLS, ANSWERS = "buckets.csv", "cells.csv", "answers.csv"
+BUCKETS, CELLS, APART, ANSWERS = "buckets.csv", "cells.csv", "apart.csv", "answers.csv"
 
 
 @dataclass(frozen=True)
@@ -153,6 +153,8 @@ def _tables(release: Release, asked: Sequence[Asked], answers: Sequence[Answer])
         found[BUCKETS] = tables.buckets(release)
     elif release.estimate.size <= limits.MOST_ROWS_WRITTEN:
         found[CELLS] = tables.cells(release)
+    if release.others is not None:
+        found[APART] = tables.apart(release)
     if asked:
         found[ANSWERS] = tables.answers(release, asked, answers)
     return found

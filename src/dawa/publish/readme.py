@@ -3,7 +3,9 @@
 import math
 from collections.abc import Sequence
 
+from dawa.axis.apart import clipped
 from dawa.axis.written import middle
+from dawa.results.overview import overview
 from dawa.results.release import Release
 from dawa.spec.ranges import example
 
@@ -12,7 +14,10 @@ FILES = {
     "buckets.csv": "the buckets: `from` and `to` in the attribute's own units, `value` for the number of records,"
     " `standard_deviation` for the noise in it, `unbiased` for the number before negative numbers were evened out",
     "cells.csv": "every cell: its borders and the number of records in it",
-    "answers.csv": "answers to the ranges that were asked when the release was made",
+    "apart.csv": "the records that are in no range, a line for each reason: `label` says it in words, `state` for each"
+    " axis; `low` to `high` holds the true number with the stated `confidence`",
+    "answers.csv": "answers to the ranges that were asked when the release was made; `note` says what else is counted"
+    " in them",
     "release.svg": "a picture of the release",
     "README.md": "this page",
 }
@@ -21,8 +26,8 @@ PAGE = """\
 # How many, along {columns}
 
 This folder says how many records lie between any two points of {columns}, without exposing any of them. The numbers are
-estimates: noise was added to them on purpose, and how much is known.
-
+estimates: noise was added to them on purpose, and how much is known.{kept}
+{apart}
 | file | what it holds |
 |---|---|
 {files}
@@ -46,8 +51,8 @@ whether or not you are among them. The guarantee is about this release alone: ot
 
 Use them for counts of ranges, shares, comparisons of ranges, medians and other quantiles, each with its error. Answers
 for ranges with many records are good. An answer that is smaller than its noise margin is poor: it cannot say whether
-the range is empty, and the numbers cannot find single records. Values outside the bounds cannot be told from values at
-the edges. Inside a bucket, the release spreads records evenly, although the true records may lie unevenly.
+the range is empty, and the numbers cannot find single records. Inside a bucket, the release spreads records evenly,
+although the true records may lie unevenly.{edges}
 
 ## How to read the error bars
 
@@ -80,7 +85,10 @@ def readme(release: Release, files: Sequence[str]) -> str:
     lo, hi = middle(release.axes)
     python = [ends[0] if len(ends) == 1 else tuple(ends) for ends in (lo, hi)]
     return PAGE.format(
-        columns=" and ".join(f"`{axis.column}`" for axis in release.axes),
+        columns=_along(release),
+        kept=_kept(release),
+        apart=_apart(release),
+        edges="".join(f"\n{sentence}" for sentence in _edges(release)),
         files="\n".join(f"| `{name}` | {FILES[name]} |" for name in files),
         statement=release.privacy,
         odds=_odds(release),
@@ -89,6 +97,35 @@ def readme(release: Release, files: Sequence[str]) -> str:
         python=", ".join(map(repr, python)),
         shell=example(release.axes),
     )
+
+
+def _kept(release: Release) -> str:
+    """How many records of a unit are in the numbers."""
+    kept = release.privacy.kept
+    return f" They are numbers {kept}." if kept else ""
+
+
+def _apart(release: Release) -> str:
+    """The records that are in no range, with a warning if they are many."""
+    found = overview(release)
+    if found.apart is None:
+        return ""
+    warning = f"\n**{found.warning}**\n" if found.warning else ""
+    return f"{warning}\nAnswers count the records that have a place along {_along(release)}. {found.said()}\n"
+
+
+def _along(release: Release) -> str:
+    return " and ".join(f"`{axis.column}`" for axis in release.axes)
+
+
+def _edges(release: Release) -> list[str]:
+    """For each axis that clips, what its edges hold, and what cannot be told from them."""
+    return [
+        f"The first and the last cell of `{axis.column}` are counted with {clipped(axis, first=True, last=True)}:"
+        " values outside the bounds cannot be told from values at the edges."
+        for axis in release.axes
+        if axis.outside == "clip"
+    ]
 
 
 def _odds(release: Release) -> str:

@@ -7,12 +7,17 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from dawa.arrays import IntArray
+from dawa.arrays import FloatArray, IntArray
 from dawa.axis import Axis
+from dawa.axis.apart import touching
 from dawa.axis.written import written
 from dawa.results.answers import Answer
 from dawa.results.release import Release
 from dawa.spec.ranges import Asked
+
+NOTE, STATE = "note", "state"
+BARS = ("noise_margin", "low", "high", "confidence", NOTE)
+"""What the table of records in no range tells of an answer besides its value; no bucket is cut there."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,19 @@ def buckets(release: Release) -> Rows:
     lo, hi = written(release.axis, bounds[:-1], bounds[1:])
     numbers = (release.values(), np.sqrt(release.variances()), release.estimate.unbiased)
     header = ("from", "to", "cells", "value", "standard_deviation", "unbiased")
-    return Rows(header, zip(lo, hi, np.diff(bounds).tolist(), *(column.tolist() for column in numbers), strict=True))
+    columns = [lo, hi, np.diff(bounds).tolist(), *(column.tolist() for column in numbers)]
+    if not clips(release):
+        return Rows(header, zip(*columns, strict=True))
+    return Rows((*header, NOTE), zip(*columns, bucket_notes(release, 0, len(lo)), strict=True))
+
+
+def bucket_notes(release: Release, first: int, beyond: int) -> list[str]:
+    """What buckets along one axis hold besides their own values, in words; all but the first and the last nothing."""
+    last = len(release.estimate.buckets) - 1
+    return [
+        touching(release.axes, [(bucket == 0, bucket == last)]) if bucket in {0, last} else ""
+        for bucket in range(first, beyond)
+    ]
 
 
 def cells(release: Release) -> Rows:
@@ -49,7 +66,25 @@ def cells(release: Release) -> Rows:
     header = [f"{axis.column}_{end}" for axis in release.axes for end in ("from", "to")]
     places = np.indices(release.estimate.shape).reshape(len(release.axes), -1)
     borders = [column for axis, at in zip(release.axes, places, strict=True) for column in _cells(axis, at)]
-    return Rows([*header, "value"], zip(*borders, release.estimate.cells.ravel().tolist(), strict=True))
+    columns = [*borders, release.estimate.cells.ravel().tolist()]
+    if not clips(release):
+        return Rows([*header, "value"], zip(*columns, strict=True))
+    return Rows([*header, "value", NOTE], zip(*columns, _cell_notes(release, places), strict=True))
+
+
+def apart(release: Release, confidence: float = 0.95) -> Rows:
+    """The records that are in no range: a line for each way of having no cell, the same way round as the axes."""
+    alone = len(release.axes) == 1
+    states = [STATE if alone else f"{axis.column}_{STATE}" for axis in release.axes]
+    found = release.apart(confidence)
+    others = release.others
+    noise = [] if others is None else np.sqrt(others.range_variances(*_each(len(found)))).tolist()
+    unbiased = [] if others is None else others.unbiased.tolist()
+    rows = [
+        (way.label, *way.states, way.answer.value, deviation, number, *(getattr(way.answer, name) for name in BARS))
+        for way, deviation, number in zip(found, noise, unbiased, strict=True)
+    ]
+    return Rows(("label", *states, "value", "standard_deviation", "unbiased", *BARS), rows)
 
 
 def answers(release: Release, asked: Sequence[Asked], found: Sequence[Answer]) -> Rows:
@@ -65,9 +100,31 @@ def answers(release: Release, asked: Sequence[Asked], found: Sequence[Answer]) -
     return Rows([*names, *ends, *(field.name for field in fields(Answer))], rows)
 
 
+def clips(release: Release) -> bool:
+    """Whether cells at the edges hold values from beyond them."""
+    return any(axis.outside == "clip" for axis in release.axes)
+
+
 def labels(asked: Sequence[Asked]) -> list[str]:
     """The columns of the other entries in their lines."""
     return list(dict.fromkeys(name for one in asked for name, _ in one.labels))
+
+
+def _each(count: int) -> tuple[FloatArray, FloatArray]:
+    """Each bucket alone, in bucket coordinates."""
+    bucket = np.arange(count, dtype=np.float64)
+    return bucket, bucket + 1
+
+
+def _cell_notes(release: Release, places: IntArray) -> list[str]:
+    """What every cell holds besides its own values; few combinations of edges are worded, once each."""
+    sizes = [[axis.size] for axis in release.axes]
+    kinds = np.stack((places == 0, places == np.array(sizes) - 1), axis=1)  # axis, end, cell
+    code = np.tensordot(1 << np.arange(kinds[..., 0].size), kinds.reshape(-1, kinds.shape[-1]), axes=1)
+    known = {0: ""}
+    for kind, cell in zip(*np.unique(code, return_index=True), strict=True):
+        known[int(kind)] = touching(release.axes, [(bool(first), bool(last)) for first, last in kinds[..., cell]])
+    return [known[kind] for kind in code.tolist()]
 
 
 def _cells(axis: Axis, at: IntArray) -> tuple[list[Any], list[Any]]:

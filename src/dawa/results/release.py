@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from dawa import check, infer
 from dawa.arrays import BoolArray, FloatArray, IntArray
 from dawa.axis import Axis, AxisValue, State
-from dawa.axis.apart import clipped, named, patterns
+from dawa.axis.apart import named, patterns, touching
 from dawa.errors import OptionError, ReleaseError
 from dawa.queries.bucket_queries import BucketQueries, coordinates
 from dawa.queries.workload import Workload
@@ -140,7 +140,9 @@ class Release:
         return self.estimate.variances_of(self._queries(_pairs(lo, hi))[0])
 
     def quantile(self, fraction: float) -> Any:  # noqa: ANN401  the axis's own kind of value
-        """The smallest value up to which at least this fraction of all records lies: 0.5 gives the median.
+        """The smallest value up to which at least this fraction of the records lies: 0.5 gives the median.
+
+        It is about records that have a cell: those that ``apart`` lists are below no value and above none.
 
         It is a value that the attribute can have: an integer on an axis of integers, a category on an ordered axis.
         If cells are wider than that, records are assumed to lie evenly in them, and the value is rounded down to the
@@ -161,7 +163,8 @@ class Release:
         """Synthetic values with the released distribution: for tools that need rows, at no further cost.
 
         One value each on one axis, one row of values on several. On an axis of whole numbers values are whole;
-        otherwise they lie anywhere in their bucket. No noise is added here, so a seed does no harm.
+        otherwise they lie anywhere in their bucket. All of them have a cell: records that ``apart`` lists are not
+        drawn. No noise is added here, so a seed does no harm.
         """
         for name, number in (("size", size), ("seed", 0 if seed is None else seed)):
             check.whole(number, name, 0)
@@ -217,13 +220,9 @@ class Release:
 
     def _note(self, lo: object, hi: object) -> str:
         """What a range holds besides its own values, and how many records of a unit were counted."""
-        parts = []
-        for axis, low, high in self._by_axis(lo, hi):
-            start, stop = axis.span(low, high)
-            held = clipped(axis, first=start == 0, last=stop == axis.size)
-            if held:
-                parts.append(f"with {held}{'' if len(self.axes) == 1 else f' on {axis.column}'}")
-        return "; ".join((*parts, *([self.privacy.kept] if self.privacy.kept else [])))
+        spans = ((axis, axis.span(low, high)) for axis, low, high in self._by_axis(lo, hi))
+        held = touching(self.axes, [(start == 0, stop == axis.size) for axis, (start, stop) in spans])
+        return "; ".join(part for part in (held, self.privacy.kept) if part)
 
     def _queries(self, pairs: list[tuple[object, object]]) -> tuple[BucketQueries, FloatArray, BoolArray]:
         """Ranges in the axes' own units as queries on buckets, their numbers of border cells, and which cut no cell."""
@@ -260,7 +259,9 @@ class Release:
 
     def __repr__(self) -> str:
         axes = " × ".join(f"{axis.column!r} from {axis.start} to {axis.stop}" for axis in self.axes)
-        return f"Release({axes}, epsilon={self.privacy.epsilon}, {len(self.estimate.buckets)} buckets)"
+        buckets, ways = len(self.estimate.buckets), 0 if self.others is None else len(self.others.buckets)
+        apart = f" and {ways} count{'s' * (ways != 1)} apart" if ways else ""
+        return f"Release({axes}, epsilon={self.privacy.epsilon}, {buckets} bucket{'s' * (buckets != 1)}{apart})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a picture, a line, and the privacy statement."""

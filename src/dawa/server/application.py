@@ -71,6 +71,7 @@ PAGE: dict[int | str, dict[str, Any]] = {
 }
 
 Point = Annotated[str, Field(max_length=models.LONGEST_END)]
+Confident = Annotated[float, Query(ge=0.5, lt=1, description="How sure the interval is.")]
 SOME = {"min_length": 1, "max_length": limits.MOST_AXES}
 
 
@@ -106,7 +107,7 @@ def _of_one(shelf: Shelf) -> APIRouter:
 
     @router.get("", dependencies=[_only()])
     def release(found: Found) -> models.Release:
-        """What to know about a release before asking it: axes, bounds, epsilon, privacy statement."""
+        """What to know about a release before asking it: axes, bounds, epsilon, records, privacy statement."""
         return asking.description(found)
 
     @router.get("/answer", dependencies=[_only("lo", "hi", "confidence", listed=("lo", "hi"))])
@@ -114,7 +115,7 @@ def _of_one(shelf: Shelf) -> APIRouter:
         found: Found,
         lo: Annotated[list[Point], Query(description="The lower end; over several axes, once per axis.", **SOME)],
         hi: Annotated[list[Point], Query(description="The upper end.", **SOME)],
-        confidence: Annotated[float, Query(ge=0.5, lt=1, description="How sure the interval is.")] = 0.95,
+        confidence: Confident = 0.95,
     ) -> models.Answer:
         """How many records lie in a range, with error bars."""
         return asking.answers(found.release, [(lo, hi)], confidence)[0]
@@ -125,11 +126,16 @@ def _of_one(shelf: Shelf) -> APIRouter:
         wanted = [(_listed(one.lo), _listed(one.hi)) for one in asked.ranges]
         return models.Answers(answers=asking.answers(found.release, wanted, asked.confidence))
 
+    @router.get("/apart", dependencies=[_only("confidence")])
+    def apart(found: Found, confidence: Confident = 0.95) -> models.Apart:
+        """How many records are in no range: missing, outside or not listed. No answer counts them."""
+        return asking.apart(found.release, confidence)
+
     @router.get("/quantile", dependencies=[_only("fraction")])
     def quantile(
         found: Found, fraction: Annotated[float, Query(ge=0, le=1, description="0.5 is the median.", examples=[0.5])]
     ) -> models.Quantile:
-        """The value below which a fraction of all records lies, along one axis."""
+        """The value below which a fraction of the records lies, along one axis; of those that have a place on it."""
         return asking.quantile(found.release, fraction)
 
     @router.get("/buckets", dependencies=[_only("first", "count")])
@@ -140,6 +146,14 @@ def _of_one(shelf: Shelf) -> APIRouter:
     ) -> models.Buckets:
         """The buckets along one axis, a page at a time."""
         return asking.buckets(found.release, first, count)
+
+    router.include_router(_to_keep(Found))
+    return router
+
+
+def _to_keep(Found: Any) -> APIRouter:  # noqa: N803, ANN401  the type of a release that was found
+    """The paths to all of a release at once."""
+    router = APIRouter()
 
     @router.get("/file", response_class=Response, responses=FILE, dependencies=[_only()])
     def file(found: Found) -> Response:

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from dawa.axis import written
+from dawa.axis.apart import touching
 from dawa.errors import OptionError, WorkloadError
 from dawa.limits import MOST_BORDER_CELLS
+from dawa.publish import tables
+from dawa.results.overview import overview
 from dawa.results.release import Release
 from dawa.server import models
 from dawa.server.shelf import Shelved
@@ -41,8 +44,22 @@ def description(shelved: Shelved) -> models.Release:
         epsilon_exact=str(privacy.epsilon),
         mechanism=privacy.mechanism,
         unit=privacy.unit,
+        kept=privacy.kept,
         private=privacy.private,
         statement=str(privacy),
+        records=apart(release, 0.95),
+    )
+
+
+def apart(release: Release, confidence: float) -> models.Apart:
+    """How many records are in ranges, and how many in none."""
+    found = overview(release, confidence)
+    return models.Apart(
+        inside=models.Counted(**asdict(found.inside)),
+        apart=None if found.apart is None else models.Counted(**asdict(found.apart)),
+        share=found.share,
+        warning=found.warning,
+        ways=[models.Way(label=way.label, states=list(way.states), **asdict(way.answer)) for way in found.ways],
     )
 
 
@@ -64,7 +81,7 @@ def answers(
 
 
 def quantile(release: Release, fraction: float) -> models.Quantile:
-    """The smallest value up to which at least this fraction of all records lies."""
+    """The smallest value up to which at least this fraction of the records with a cell lies."""
     _along_one_axis(release, "Quantiles")
     return models.Quantile(fraction=fraction, value=written.plain(release.axis, release.quantile(fraction)))
 
@@ -84,6 +101,7 @@ def buckets(release: Release, first: int, count: int) -> models.Buckets:
         estimate.totals[number].tolist(),
         np.sqrt(variances).tolist(),
         estimate.unbiased[number].tolist(),
+        tables.bucket_notes(release, first, first + len(number)),
     )
     names = tuple(models.Bucket.model_fields)
     rows = [models.Bucket(**dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
@@ -93,7 +111,13 @@ def buckets(release: Release, first: int, count: int) -> models.Buckets:
 def _axis(axis: Any) -> models.Axis:  # noqa: ANN401  an axis of a release, not a model
     lo, hi = written.written(axis, [0], [axis.size])
     return models.Axis(
-        column=axis.column, kind=axis.kind, start=lo[0], stop=hi[0], cells=axis.size, description=axis.describe()
+        column=axis.column,
+        kind=axis.kind,
+        start=lo[0],
+        stop=hi[0],
+        cells=axis.size,
+        description=axis.describe(),
+        edges=touching([axis], [(True, True)]),
     )
 
 

@@ -48,7 +48,11 @@ class Axis(Told):
     start: Value = Field(description="The lowest value.", examples=[0])
     stop: Value = Field(description="The end, not included; of categories the last, included.", examples=[120])
     cells: int = Field(ge=1, examples=[120])
-    description: str = Field(description="What was counted and what was left out.")
+    description: str = Field(description="What was counted, what was counted apart and what was left out.")
+    edges: str = Field(
+        description="What the first and the last cell hold besides their own values; empty if nothing.",
+        examples=["with everything below 0 and everything from 120 on"],
+    )
 
 
 class Summary(Told):
@@ -67,6 +71,44 @@ class Releases(Told):
     releases: list[Summary]
 
 
+class Counted(Told):
+    """A number of records, with honest error bars."""
+
+    value: float = Field(description="The best guess.", examples=[1234.5])
+    noise_margin: float = Field(description="How far noise may have moved the value.", examples=[20.5])
+    bias_bound: float = Field(description="How much more the value may be off because buckets are cut.", examples=[0.0])
+    low: float = Field(description="The lower end of the interval.", examples=[1214.0])
+    high: float = Field(description="The upper end of the interval.", examples=[1255.0])
+    confidence: float = Field(
+        description="The interval holds the true count with at least this probability.", examples=[0.95]
+    )
+    note: str = Field(
+        description="What else is counted in it, or how many records of a unit are; empty if there is nothing to add.",
+        examples=["with everything below 0"],
+    )
+
+
+class Way(Counted):
+    """Records that are in no range, for the same reason."""
+
+    label: str = Field(description="The reason, in words.", examples=["age missing"])
+    states: list[Literal["inside", "below", "above", "unlisted", "missing"]] = Field(
+        description="Where their values lie on each axis.", examples=[["missing"]]
+    )
+
+
+class Apart(Told):
+    """The records that are in no range, and for comparison those that are."""
+
+    inside: Counted = Field(description="All records that have a place on every axis: those that ranges count.")
+    apart: Counted | None = Field(description="All others; null if they were left out or counted at the edges.")
+    share: float = Field(description="The part of all records that is in no range.", examples=[0.02])
+    warning: str = Field(
+        description="What to check if a large part of all records is in no range; empty if not.", examples=[""]
+    )
+    ways: list[Way] = Field(description="The others by reason, the most frequent first.")
+
+
 class Release(Told):
     """What to know about a release before asking it."""
 
@@ -78,23 +120,20 @@ class Release(Told):
     epsilon_exact: str = Field(description="What was spent, exactly: a fraction.", examples=["1/2"])
     mechanism: str = Field(examples=["dawa"])
     unit: str = Field(description="Who or what is protected.", examples=["record"])
+    kept: str = Field(
+        description="How many records of each unit are in the numbers; empty if all are.",
+        examples=["of at most 3 records of each value of 'person'"],
+    )
     private: bool
     statement: str = Field(description="The privacy statement.")
+    records: Apart = Field(description="All records: how many are in ranges and in none, at 95% confidence.")
 
 
-class Answer(Told):
+class Answer(Counted):
     """How many records lie in a range, with honest error bars."""
 
     lo: list[Value] = Field(description="The lower end on each axis, as asked.", examples=[["18"]])
     hi: list[Value] = Field(examples=[["65"]])
-    value: float = Field(description="The best guess.", examples=[1234.5])
-    noise_margin: float = Field(description="How far noise may have moved the value.", examples=[20.5])
-    bias_bound: float = Field(description="How much more the value may be off because buckets are cut.", examples=[0.0])
-    low: float = Field(description="The lower end of the interval.", examples=[1214.0])
-    high: float = Field(description="The upper end of the interval.", examples=[1255.0])
-    confidence: float = Field(
-        description="The interval holds the true count with at least this probability.", examples=[0.95]
-    )
 
 
 class Answers(Told):
@@ -125,7 +164,7 @@ class Asked(BaseModel):
 
 
 class Quantile(Told):
-    """The smallest value up to which at least a fraction of all records lies."""
+    """The smallest value up to which at least a fraction of the records lies, of those with a place on the axis."""
 
     fraction: float = Field(examples=[0.5])
     value: Value = Field(
@@ -143,6 +182,7 @@ class Bucket(Told):
     value: float = Field(description="Records in it.", examples=[321.0])
     standard_deviation: float = Field(description="The standard deviation of the noise.", examples=[4.5])
     unbiased: float = Field(description="Records before negative numbers were evened out.", examples=[320.5])
+    note: str = Field(description="What else is counted in it; empty if nothing.", examples=["with everything below 0"])
 
 
 class Buckets(Told):

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from dawa.axis import Axis
-from dawa.axis.written import middle
+from dawa.axis.written import middle, written
+from dawa.budget import shown
 from dawa.errors import DawaError, WorkloadError
 from dawa.queries.workload import Workload
 from dawa.results.answers import Answer
@@ -156,6 +157,21 @@ def _asked(line: list[str], header: list[str], places: list[tuple[int, int]], wh
     ends = {place for both in places for place in both}
     labels = tuple((header[i], line[i]) for i in range(len(line)) if i not in ends)
     return Asked(tuple(line[lo] for lo, _ in places), tuple(line[hi] for _, hi in places), where, labels)
+
+
+def whole(axes: Sequence[Axis]) -> Asked:
+    """All that there is: every axis from its first cell to its last."""
+    ends = [_ends(axis) for axis in axes]
+    return Asked(tuple(lo for lo, _ in ends), tuple(hi for _, hi in ends), "The whole range")
+
+
+def _ends(axis: Axis) -> tuple[str, str]:
+    """Both ends of an axis as its ``span`` reads them, exactly."""
+    if axis.kind == "dates":
+        lo, hi = written(axis, [0], [axis.size])
+        return str(lo[0]), str(hi[0])
+    lowest, highest = (shown(end) if isinstance(end, Fraction) else str(end) for end in (axis.start, axis.stop))
+    return lowest, highest
 
 
 def example(axes: Sequence[Axis]) -> str:

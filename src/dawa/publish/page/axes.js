@@ -2,13 +2,15 @@
 //
 // Every axis has: column, kind, size; span(lo, hi) for typed ends, which throws an Error with a sentence; write(border)
 // for a whole border; inside(cell, part) for the value this part of the way through a cell, as Axis.value_in gives it and
-// Python writes it; ticks(from, to, most); cell and pitch, in words; and inclusive, if both ends belong to a range.
+// Python writes it; ticks(from, to, most); cell and pitch, in words; inclusive, if both ends belong to a range; and
+// clips, what the first and the last cell hold besides their own values, in words.
 const axes = (() => {
   const LONGEST_LABEL = 18;
 
-  function of(data, times) {
+  function of(data, times, clips) {
     const made = { numbers: ofNumbers, edges: ofEdges, ordered: ofLabels, dates: dates.axis }[data.kind](data, times);
-    return { column: data.column, kind: data.kind, inclusive: false, span: bordersOf(made, data.column), ...made };
+    const { column, kind } = data;
+    return { column, kind, clips, inclusive: false, span: bordersOf(made, column), ...made };
   }
 
   /** Both ends as borders, or an Error that says what is wrong. */
@@ -29,7 +31,8 @@ const axes = (() => {
       throw new Error("This range is empty. Write the lower end first.");
     }
     const whole = numbers.isWhole(start) && numbers.isWhole(stop);
-    return { lo: numbers.float(start), hi: numbers.float(stop), whole, texts: [lo.trim(), hi.trim()] };
+    const ends = [start.n === 0n, !numbers.less(stop, numbers.of(axis.size))];
+    return { lo: numbers.float(start), hi: numbers.float(stop), whole, ends, texts: [lo.trim(), hi.trim()] };
   };
 
   function ofNumbers(data) {
@@ -119,7 +122,7 @@ const axes = (() => {
         if (start >= stop) {
           throw new Error("This range is empty. Choose the lower category first.");
         }
-        return { lo: start, hi: stop, whole: true, texts: [lo, hi] };
+        return { lo: start, hi: stop, whole: true, ends: [start === 0, stop === labels.length], texts: [lo, hi] };
       },
       write: (border, end) => labels[Math.min(Math.max(end === "hi" ? border - 1 : border, 0), labels.length - 1)],
       inside: (cell) => labels[cell],
@@ -143,12 +146,33 @@ const axes = (() => {
     return found;
   }
 
-  /** A span of whole cells, as dragging makes it. */
-  const cells = (axis, lo, hi) => ({ lo, hi, whole: true, texts: [axis.write(lo, "lo"), axis.write(hi, "hi")] });
+  /** A span of whole cells, as dragging makes it; ends says whether it holds the first and the last cell. */
+  const cells = (axis, lo, hi) => ({
+    lo,
+    hi,
+    whole: true,
+    ends: [lo === 0, hi === axis.size],
+    texts: [axis.write(lo, "lo"), axis.write(hi, "hi")],
+  });
 
   /** A span in words. */
   const said = (axis, span) =>
     axis.inclusive && span.hi - span.lo === 1 ? span.texts[0] : `${span.texts[0]} to ${span.texts[1]}`;
 
-  return { of, cells, said };
+  /** What a range holds besides its own values, in the words of dawa.axis.apart. */
+  function note(all, spans) {
+    const held = all.map((axis, i) => {
+      const beyond = axis.clips.filter((what, end) => what && spans[i].ends[end]);
+      return beyond.length ? `${all.length > 1 ? `on ${axis.column} ` : ""}with ${beyond.join(" and ")}` : "";
+    });
+    return held.filter(Boolean).join("; ");
+  }
+
+  /** What the cells at the edges of an axis hold besides their own values, as a sentence; or nothing. */
+  function edges(axis) {
+    const [first, last] = axis.clips;
+    return first && last ? ` The first cell is counted with ${first}, the last with ${last}.` : "";
+  }
+
+  return { of, cells, said, note, edges };
 })();

@@ -16,12 +16,14 @@ from typing import Any
 
 from dawa import progress
 from dawa.axis import Axis, DateAxis
+from dawa.axis.apart import clipped, named, patterns
 from dawa.axis.readings import UNITS, at, ticks
 from dawa.axis.written import written
 from dawa.budget import shown
 from dawa.errors import FolderError
 from dawa.limits import MOST_CELLS_IN_BROWSER
 from dawa.results.margins import margin_factor
+from dawa.results.overview import Overview, overview
 from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement
 from dawa.strategy.base import RESOLUTION
@@ -46,6 +48,7 @@ SCRIPTS = (
     "heat.js",
     "map.js",
     "panel.js",
+    "apart.js",
     "kept.js",
     "page.js",
 )
@@ -85,7 +88,7 @@ def html(release: Release) -> str:
     True
     """
     progress.reached("Building the page")
-    privacy = release.privacy
+    privacy, found = release.privacy, overview(release)
     return _filled(
         _part("page.html"),
         kind="A differentially private release" if privacy.private else "An experiment, not a private release",
@@ -93,7 +96,10 @@ def html(release: Release) -> str:
         generator=escape(GENERATOR),
         style=_part("page.css"),
         summary=escape(_summary(release)),
-        banner="" if privacy.private else _part("not_private.html"),
+        banner=("" if privacy.private else _part("not_private.html")) + _warning(found),
+        much=" much" if found.warning else "",
+        kept=escape(f" The numbers are {privacy.kept}." if privacy.kept else ""),
+        outside=_outside(release.axes),
         epsilon=escape(shown(privacy.epsilon)),
         protected=escape(_protected(privacy)),
         buckets=f"{len(release.estimate.buckets):,}",
@@ -104,7 +110,7 @@ def html(release: Release) -> str:
         odds=escape(_odds(privacy)),
         split=_split(privacy),
         statement=escape(str(privacy)),
-        data=script(data(release)),
+        data=script(data(release, found)),
         script="\n".join(_part(name) for name in SCRIPTS),
     )
 
@@ -147,6 +153,24 @@ def _protected(privacy: PrivacyStatement) -> str:
     return f"each person (one value of {privacy.unit_columns[0]}), with up to {records} counted"
 
 
+def _warning(found: Overview) -> str:
+    """A loud line if a large part of all records is in no range."""
+    return f'<p class="warning" id="much">{escape(found.warning)}</p>' if found.warning else ""
+
+
+def _outside(axes: Sequence[Axis]) -> str:
+    """What cannot be learned about values outside the bounds; nothing if all of them are counted apart."""
+    clipping = [axis.column for axis in axes if axis.outside == "clip"]
+    dropping = [axis.column for axis in axes if axis.outside == "drop"]
+    lines = []
+    if clipping:
+        names = " and ".join(clipping)
+        lines.append(f"To tell values of {names} outside the bounds from values at the edges: they were counted there.")
+    if dropping:
+        lines.append(f"To learn about values of {' and '.join(dropping)} outside: they were left out.")
+    return "".join(f"<li>{escape(line)}</li>" for line in lines)
+
+
 def _odds(privacy: PrivacyStatement) -> str:
     """Epsilon in the words of a bet."""
     if not privacy.private:
@@ -177,7 +201,7 @@ def _split(privacy: PrivacyStatement) -> str:
 CONFIDENCES = (0.8, 0.9, 0.95, 0.99)
 
 
-def data(release: Release) -> dict[str, Any]:
+def data(release: Release, found: Overview) -> dict[str, Any]:
     """The release, and what else the page needs, as JSON values."""
     scale = RESOLUTION / float(release.estimate.epsilon)
     return {
@@ -185,6 +209,10 @@ def data(release: Release) -> dict[str, Any]:
         "shape": list(release.estimate.shape),
         "levels": [_level(confidence, scale) for confidence in CONFIDENCES],
         "times": [_times(axis) for axis in release.axes],
+        "clips": [[clipped(axis, first=end == 0, last=end == 1) for end in (0, 1)] for axis in release.axes],
+        "apart": [named(release.axes, way) for way in patterns(release.axes)],
+        "kept": release.privacy.kept,
+        "inside": found.inside.value,
         "askable": math.prod(release.estimate.shape) <= MOST_CELLS_IN_BROWSER,
     }
 

@@ -96,6 +96,38 @@ const drawing = (() => {
     }
   }
 
+  /** A triangle that points away from the picture; direction is where its tip lies. */
+  function tip(context, x, y, [across, up], size) {
+    context.beginPath();
+    context.moveTo(x + across * size, y + up * size);
+    context.lineTo(x + up * size, y + across * size);
+    context.lineTo(x - up * size, y - across * size);
+    context.closePath();
+    context.fill();
+  }
+
+  /** Above a plot, what the cells at the edges of an axis hold besides; in few words where there is no room for all. */
+  function edgeMarks(context, axis, view, plot, paint) {
+    const [few, middle] = [
+      axis.kind === "dates" ? ["and before", "and after"] : ["and below", "and above"],
+      plot.top - 9,
+    ];
+    const seen = [view.from <= 0, view.to >= axis.size];
+    const room = plot.width / (seen[0] && seen[1] ? 2 : 1) - 24;
+    context.fillStyle = paint.soft;
+    context.textBaseline = "middle";
+    axis.clips.forEach((what, end) => {
+      if (!what || !seen[end]) {
+        return;
+      }
+      const [x, away] = end ? [plot.left + plot.width, 1] : [plot.left, -1];
+      const text = context.measureText(`with ${what}`).width <= room ? `with ${what}` : few[end];
+      tip(context, x - 7 * away, middle, [away, 0], 5);
+      context.textAlign = end ? "right" : "left";
+      context.fillText(text, x - 12 * away, middle);
+    });
+  }
+
   /** The height that this share of all cells does not exceed; each height comes with its number of cells. */
   function highest(heights, share) {
     const sorted = heights.slice().sort((a, b) => a[0] - b[0]);
@@ -113,5 +145,19 @@ const drawing = (() => {
       ? `Drag to choose ${what}, pinch to zoom.`
       : `Drag to choose ${what}, drag ${where} to move the view, turn the wheel to zoom, double-click to see all.`;
 
-  return { highest, advice, colours, variables, layers, cleared, whole, zoomed, moved, bottomAxis, leftAxis };
+  return {
+    highest,
+    advice,
+    colours,
+    variables,
+    layers,
+    cleared,
+    whole,
+    zoomed,
+    moved,
+    bottomAxis,
+    leftAxis,
+    tip,
+    edgeMarks,
+  };
 })();

@@ -1,6 +1,6 @@
-// The share of all records below each value, with quantiles.
+// The share of the records in range below each value, with quantiles.
 const cumulative = (() => {
-  const MARGIN = { left: 58, right: 14, top: 14, bottom: 30 };
+  const MARGIN = { left: 58, right: 14, top: 22, bottom: 30 };
   const QUANTILES = [
     ["5%", 0.05],
     ["Lower quartile", 0.25],
@@ -51,7 +51,7 @@ const cumulative = (() => {
     const x = (at) => MARGIN.left + ((at - view.from) / (view.to - view.from)) * plot().width;
     const y = (share) => MARGIN.top + plot().height * (1 - share);
 
-    /** The share of all records below a border. */
+    /** The share of the records in range below a border. */
     function share(border) {
       const b = buckets.find(bounds, border);
       const inside = (border - bounds[b]) / (bounds[b + 1] - bounds[b]);
@@ -115,6 +115,7 @@ const cumulative = (() => {
       context.stroke();
       context.restore();
       drawing.bottomAxis(context, axis.ticks(view.from, view.to, area.width / 64), x, area, paint);
+      drawing.edgeMarks(context, axis, view, area, paint);
       drawOver();
     }
 
@@ -162,7 +163,7 @@ const cumulative = (() => {
       said() {
         const { lo, hi } = page.span();
         const [from, to] = [lo, hi].map((end) => numbers.percent(share(end)));
-        return `${from} of all records lie below the chosen range, and ${to} lie below its upper end.`;
+        return `${from} of the records in range lie below the chosen one, and ${to} lie below its upper end.`;
       },
       holding,
       quantiles: () => QUANTILES.map(([name, fraction]) => [name, quantile(fraction)]),

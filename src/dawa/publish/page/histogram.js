@@ -1,6 +1,6 @@
 // The histogram: buckets in their true widths, records per cell upwards, and each bucket's noise margin as a band.
 const histogram = (() => {
-  const MARGIN = { left: 58, right: 14, top: 14, bottom: 30 };
+  const MARGIN = { left: 58, right: 14, top: 22, bottom: 30 };
   const SLICE = 8;
 
   /** page: { axis, answers, span(), cuts(), level(), ready(), change(lo, hi), viewed(view) } */
@@ -112,6 +112,7 @@ const histogram = (() => {
       context.stroke();
       context.restore();
       drawing.bottomAxis(context, axis.ticks(view.from, view.to, area.width / 64), x, area, paint);
+      drawing.edgeMarks(context, axis, view, area, paint);
       drawOver();
     }
 
@@ -249,7 +250,7 @@ const histogram = (() => {
       },
       caption: () =>
         `Records per ${axis.cell}, along ${axis.column}. The line is the estimate, the light band the noise margin ` +
-        `of each bucket alone. ${drawing.advice("a range", "below the picture")}`,
+        `of each bucket alone.${axes.edges(axis)} ${drawing.advice("a range", "below the picture")}`,
     };
   }
 

@@ -22,7 +22,7 @@ const kept = (() => {
     setTimeout(() => URL.revokeObjectURL(address), 60000);
   }
 
-  /** page: { axes, file, current(): { spans, answer, confidence, said } or null } */
+  /** page: { axes, file, current(): { spans, answer, confidence, said, note } or null } */
   function make(page) {
     const rows = [];
     const several = page.axes.length > 1;
@@ -60,6 +60,9 @@ const kept = (() => {
         cell.append(content);
         line.append(cell);
       }
+      if (now.note) {
+        line.lastChild.append(element("small", now.note));
+      }
       texts.forEach((text) => {
         const cell = element("td", text);
         cell.className = "number";
@@ -80,12 +83,13 @@ const kept = (() => {
     by("keep").addEventListener("click", keep);
     by("save-kept").addEventListener("click", () => {
       const ends = page.axes.flatMap((axis) => ["from", "to"].map((end) => (several ? `${axis.column}_${end}` : end)));
-      const header = ["name", ...ends, "value", "noise_margin", "bias_bound", "low", "high", "confidence"];
-      const lines = rows.map(({ name, spans, answer, confidence }) => [
+      const header = ["name", ...ends, "value", "noise_margin", "bias_bound", "low", "high", "confidence", "note"];
+      const lines = rows.map(({ name, spans, answer, confidence, note }) => [
         name,
         ...spans.flatMap((span) => span.texts),
         ...PARTS.map((part) => (answer[part] === Infinity ? "inf" : answer[part])),
         confidence,
+        note,
       ]);
       download(`${page.file}-ranges.csv`, csv([header, ...lines]), "text/csv");
     });
@@ -94,11 +98,15 @@ const kept = (() => {
   /** The buckets of a line, with their noise, made in slices of time. */
   async function bucketsOfLine(axis, answers, deviation, progress) {
     const { bounds, totals, unbiased } = answers;
-    const parts = csv([["from", "to", "cells", "value", "standard_deviation", "unbiased"]]);
+    const noted = axis.clips.some(Boolean);
+    const last = totals.length - 1;
+    const header = ["from", "to", "cells", "value", "standard_deviation", "unbiased"];
+    const parts = csv([noted ? [...header, "note"] : header]);
     let pause = performance.now() + 30;
     for (let b = 0; b < totals.length; b += 1) {
       const ends = [axis.write(bounds[b], "lo"), axis.write(bounds[b + 1], "hi")];
-      parts.push(...csv([[...ends, bounds[b + 1] - bounds[b], totals[b], deviation(b), unbiased[b]]]));
+      const row = [...ends, bounds[b + 1] - bounds[b], totals[b], deviation(b), unbiased[b]];
+      parts.push(...csv([noted ? [...row, axes.note([axis], [{ ends: [b === 0, b === last] }])] : row]));
       if (performance.now() > pause) {
         progress(b / totals.length);
         await new Promise((go) => setTimeout(go));
@@ -109,14 +117,19 @@ const kept = (() => {
   }
 
   /** The cells of a map; the second axis changes fastest. */
-  function cellsOfMap(axes, density) {
-    const [across, up] = axes;
+  function cellsOfMap(all, density) {
+    const [across, up] = all;
+    const noted = all.some((axis) => axis.clips.some(Boolean));
     const ends = (axis) =>
       Array.from({ length: axis.size }, (_, i) => [axis.write(i, "lo"), axis.write(i + 1, "hi")].map(quoted).join(","));
     const [columns, rows] = [ends(across), ends(up)];
-    const parts = csv([[...axes.flatMap((axis) => [`${axis.column}_from`, `${axis.column}_to`]), "value"]]);
+    const header = [...all.flatMap((axis) => [`${axis.column}_from`, `${axis.column}_to`]), "value"];
+    const parts = csv([noted ? [...header, "note"] : header]);
+    const at = (axis, cell) => ({ ends: [cell === 0, cell === axis.size - 1] });
+    const note = (x, y) => `,${quoted(axes.note(all, [at(across, x), at(up, y)]))}`;
     columns.forEach((column, x) => {
-      parts.push(rows.map((row, y) => `${column},${row},${density[y * across.size + x]}\n`).join(""));
+      const line = (row, y) => `${column},${row},${density[y * across.size + x]}${noted ? note(x, y) : ""}\n`;
+      parts.push(rows.map(line).join(""));
     });
     return parts;
   }

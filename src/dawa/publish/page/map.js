@@ -77,7 +77,29 @@ const map = (() => {
       drawing.bottomAxis(context, both[0].ticks(view[0].from, view[0].to, area.width / 64), x, area, paint);
       drawing.leftAxis(context, both[1].ticks(view[1].from, view[1].to, area.height / 44), y, area, paint, false);
       legend(context, area);
+      clipped(context, () => edges(context, area));
       drawOver();
+    }
+
+    /** Triangles at the sides whose cells hold values from beyond them. */
+    function edges(context, area) {
+      const middle = [area.left + area.width / 2, area.top + area.height / 2];
+      const far = [area.left + area.width, area.top];
+      both.forEach((axis, dimension) => {
+        const near = dimension ? area.top + area.height : area.left;
+        [view[dimension].from <= 0, view[dimension].to >= axis.size].forEach((seen, end) => {
+          if (seen && axis.clips[end]) {
+            const side = end ? far[dimension] : near;
+            const away = Boolean(end) === (dimension === 0) ? 1 : -1;
+            const at = dimension ? [middle[0], side - 9 * away] : [side - 9 * away, middle[1]];
+            const towards = dimension ? [0, away] : [away, 0];
+            context.fillStyle = paint.card;
+            drawing.tip(context, ...at, towards, 9);
+            context.fillStyle = paint.pick;
+            drawing.tip(context, ...at, towards, 6);
+          }
+        });
+      });
     }
 
     function legend(context, area) {
@@ -171,6 +193,13 @@ const map = (() => {
       return !same;
     }
 
+    /** What the triangles mean. */
+    function beside() {
+      const ends = both.filter((axis) => axis.clips.some(Boolean));
+      const each = ends.map((axis) => `${axis.column} ${axis.clips.join(" and ")}`);
+      return ends.length ? ` Cells at sides with a triangle also hold values from beyond: ${each.join("; ")}.` : "";
+    }
+
     const point = (px, py) => [
       view[0].from + ((px - MARGIN.left) / plot().width) * (view[0].to - view[0].from),
       view[1].from + (1 - (py - MARGIN.top) / plot().height) * (view[1].to - view[1].from),
@@ -219,7 +248,7 @@ const map = (() => {
       },
       caption: () =>
         `Records per cell: ${both[0].column} to the right, ${both[0].pitch}; ${both[1].column} upwards, ` +
-        `${both[1].pitch}. ${drawing.advice("a rectangle", "an axis")}`,
+        `${both[1].pitch}.${beside()} ${drawing.advice("a rectangle", "an axis")}`,
     };
   }
 

@@ -2,7 +2,7 @@
 const { by, element } = panel;
 const data = JSON.parse(by("data").textContent);
 const { release, shape, levels } = data;
-const everyAxis = release.axes.map((axis, i) => axes.of(axis, data.times[i]));
+const everyAxis = release.axes.map((axis, i) => axes.of(axis, data.times[i], data.clips[i]));
 const file = (
   release.axes
     .map((axis) => axis.column)
@@ -18,9 +18,11 @@ let spans = everyAxis.map((axis) => {
 let level = levels.find((one) => one.confidence === 0.95);
 let [answers, answer, frame, cost, answered, ready] = [null, { cuts: [] }, 0, 0, 0, false];
 let [spoken, synced, pictures, curve] = [0, 0, null, null];
+const others = apart.make(release.apart, data.apart);
 
 const named = (axis) => (shape.length > 1 ? `${axis.column} ` : "");
 const said = () => everyAxis.map((axis, i) => named(axis) + axes.said(axis, spans[i])).join(", ");
+const note = () => [axes.note(everyAxis, spans), data.kept].filter(Boolean).join("; ");
 
 const { lo: corners, bounds } = release.buckets;
 const onLine = shape.length === 1 && (!corners || corners.every(([from], b) => from === bounds[b]));
@@ -34,7 +36,7 @@ function answerNow() {
   [answered, cost] = [performance.now(), performance.now() - begin];
   by("explore").querySelector(".answer").classList.remove("stale");
   by("asked").textContent = said();
-  const words = { said: said(), bucketSaid: onLine ? bucketSaid : null, pictured: pictures !== null };
+  const words = { said: said(), note: note(), bucketSaid: onLine ? bucketSaid : null, pictured: pictures !== null };
   const sentence = panel.show(answer, level, words);
   clearTimeout(spoken);
   spoken = setTimeout(() => {
@@ -236,12 +238,12 @@ function controls() {
   kept.make({
     axes: everyAxis,
     file,
-    current: () => (ready ? { spans, answer, confidence: level.confidence, said: said() } : null),
+    current: () => (ready ? { spans, answer, confidence: level.confidence, said: said(), note: note() } : null),
   });
   kept.files({ release, shape, axes: everyAxis, answers, file, onLine, ready: () => ready });
 }
 
-/** The number of all records, with its margin. */
+/** The number of all records in range, with its margin, and of those in none. */
 function everything() {
   const all = answers.ask(
     everyAxis.map((axis) => ({ lo: 0, hi: axis.size, whole: true })),
@@ -249,6 +251,7 @@ function everything() {
   );
   const margin = all.noise === undefined ? "" : ` ± ${numbers.records(all.noise)}`;
   by("everything").textContent = numbers.records(all.value) + margin;
+  others?.show(level, all.value);
 }
 
 // Pictures ------------------------------------------------------------------------------------------------------------
@@ -369,5 +372,6 @@ if (data.askable) {
 } else {
   const sorry = "This map has more cells than a browser can number. Use instead: dawa query release.json";
   by("explore").replaceChildren(element("p", sorry));
+  others?.show(level, data.inside);
   document.documentElement.dataset.ready = "";
 }

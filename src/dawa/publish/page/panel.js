@@ -9,7 +9,7 @@ const panel = (() => {
     return made;
   }
 
-  /** Show the answer, and return it as a sentence. words: { said, bucketSaid(bucket) or null, pictured } */
+  /** Show the answer, and return it as a sentence. words: { said, note, bucketSaid(bucket) or null, pictured } */
   function show(answer, level, words) {
     by("value").textContent = numbers.records(answer.value);
     by("share").textContent = numbers.percent(answer.share);
@@ -17,13 +17,15 @@ const panel = (() => {
     for (const name of ["noise", "bias", "low", "high"]) {
       by(name).textContent = waiting ? "…" : numbers.records(answer[name]);
     }
+    by("note").textContent = words.note;
+    by("note").hidden = words.note === "";
     gauge(answer, waiting);
     cuts(answer.cuts, words);
     const [value, low, high] = [answer.value, answer.low, answer.high].map(numbers.records);
     const sure = waiting
       ? "error bars are being prepared"
       : `between ${low} and ${high} with ${numbers.sure(level.confidence)} confidence`;
-    return `${words.said}: ${value} records, ${sure}.`;
+    return `${words.said}: ${value} records, ${sure}${words.note && "; "}${words.note}.`;
   }
 
   /** Low to high as a bar, the noise inside it, the value as a line. */

@@ -1,0 +1,81 @@
+// The records that are in no range: missing, outside or not listed, with the same error bars as dawa.results.overview.
+const apart = (() => {
+  const { by, element } = panel;
+  const MOST = 6;
+
+  const sum = (list) => list.reduce((all, one) => all + one, 0);
+
+  /** A number of records from unbiased numbers, each with noise of this variance. */
+  function counted(value, unbiased, variance, level) {
+    const [centre, noise] = [sum(unbiased), level.whole * Math.sqrt(variance * unbiased.length)];
+    return {
+      value,
+      noise,
+      low: Math.min(Math.max(centre - noise, 0), value),
+      high: Math.max(centre + noise, 0, value),
+    };
+  }
+
+  /** data: release.apart with a label for each way. Shows nothing if no records are counted apart. */
+  function make(data, labels) {
+    if (!data) {
+      return null;
+    }
+    const { totals, unbiased, unit_variance: variance } = data;
+    const order = totals.map((_, way) => way).sort((a, b) => totals[b] - totals[a] || a - b);
+    const few = order.length <= MOST + 1 ? order.length : MOST;
+    const all = Math.max(sum(unbiased), 0);
+    const rows = order.map((way, i) => added(by("apart-rows"), labels[way], i >= few));
+    const foot = order.length > 1 ? added(by("apart-foot"), "All of them", false) : null;
+    const button = by("apart-more");
+    by("apart-fold").hidden = few === order.length;
+    const fold = (folded) => {
+      button.textContent = folded ? `Show all ${order.length} kinds` : `Show the ${few} most frequent kinds`;
+      button.setAttribute("aria-expanded", String(!folded));
+      rows.slice(few).forEach(({ line }) => {
+        line.hidden = folded;
+      });
+    };
+    fold(true);
+    button.addEventListener("click", () => fold(button.getAttribute("aria-expanded") === "true"));
+    by("apart").hidden = by("apart-fact").hidden = false;
+
+    /** Fill in the numbers; inside is how many records have a cell, if that is known. */
+    function show(level, inside) {
+      const together = counted(all, unbiased, variance, level);
+      const everything = Math.max(inside, 0) + all;
+      order.forEach((way, i) => {
+        rows[i].fill(counted(totals[way], [unbiased[way]], variance, level), everything);
+      });
+      foot?.fill(together, everything);
+      by("apart-sure").textContent = `Low to high (${numbers.sure(level.confidence)})`;
+      by("apart-all").textContent = `${numbers.records(all)} ± ${numbers.records(together.noise)}`;
+    }
+
+    return { show };
+  }
+
+  function added(host, label, folded) {
+    const line = document.createElement("tr");
+    line.hidden = folded;
+    const name = element("th", label);
+    name.scope = "row";
+    const cells = Array.from({ length: 4 }, () => {
+      const cell = element("td", "…");
+      cell.className = "number";
+      return cell;
+    });
+    line.append(name, ...cells);
+    host.append(line);
+    const fill = ({ value, noise, low, high }, everything) => {
+      const between = `${numbers.records(low)} to ${numbers.records(high)}`;
+      const share = everything > 0 ? numbers.percent(value / everything) : "–";
+      [numbers.records(value), between, `± ${numbers.records(noise)}`, share].forEach((text, i) => {
+        cells[i].textContent = text;
+      });
+    };
+    return { line, fill };
+  }
+
+  return { make };
+})();

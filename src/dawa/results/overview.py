@@ -1,0 +1,112 @@
+"""All records of a release at once: how many lie in its ranges, how many in none, and whether that looks wrong.
+
+A wrong delimiter, a misspelt list of categories or bounds in another unit make a release that is sound and useless:
+nearly every record is missing, not listed or outside. Everything here follows from published numbers.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dawa.axis import State
+from dawa.queries.bucket_queries import BucketQueries
+from dawa.results.answers import Answer, check_confidence
+from dawa.results.estimate import Estimate
+from dawa.results.margins import margin_factor
+from dawa.results.release import Apart, Release
+from dawa.strategy.base import RESOLUTION
+
+MUCH, MOST, NEARLY_ALL = 0.2, 0.5, 0.9
+"""Parts of all records from which on a reader is warned, and how loudly."""
+
+CHECKS: dict[State, str] = {
+    "missing": "the column's format, and the delimiter of a text file",
+    "unlisted": "how the listed values are spelt",
+    "below": "the bounds and their unit",
+    "above": "the bounds and their unit",
+}
+"""What to look at if many records have no cell, by where their values lie."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """How many records there are, in ranges and in none.
+
+    Attributes:
+        inside: Records that have a cell on every axis.
+        apart: All others together; None if they were left out or counted at the edges. It is not the sum of ``ways``:
+            noise below 0 is cut off in each of these, and what is cut off would add up.
+        ways: The others for each way of having no cell, the most frequent first.
+    """
+
+    inside: Answer
+    apart: Answer | None
+    ways: tuple[Apart, ...]
+
+    @property
+    def share(self) -> float:
+        """The part of all records that is in no range."""
+        if self.apart is None or self.apart.value <= 0:
+            return 0.0
+        return self.apart.value / (self.apart.value + max(self.inside.value, 0))
+
+    @cached_property
+    def warning(self) -> str:
+        """What to check if a large part of all records is in no range, and not by noise alone; otherwise empty."""
+        if self.apart is None or self.apart.low <= 0:
+            return ""
+        if self.apart.low < MUCH * (self.apart.low + self.inside.high):
+            return ""
+        many = "Nearly all" if self.share >= NEARLY_ALL else "Most" if self.share >= MOST else "Many"
+        largest = self.ways[0]
+        checks = dict.fromkeys(CHECKS[state] for state in largest.states if state != "inside")
+        return (
+            f"{many} records are in no range, about {self.share:.0%} of all, above all those with {largest.label}."
+            f" Check {', and '.join(checks)}."
+        )
+
+    def said(self, most: int = 3) -> str:
+        """The records that are in no range, in a line that names the most frequent ways; empty if there are none."""
+        if self.apart is None:
+            return ""
+        if len(self.ways) == 1:
+            return f"In no range: {short(self.apart)} records, with {self.ways[0].label}."
+        listed = [f"{way.label}: {short(way.answer)}" for way in self.ways[:most]]
+        rest = len(self.ways) - most
+        listed += [f"{rest} other way{'s' * (rest != 1)}: fewer each"] if rest > 0 else []
+        return f"In no range: {short(self.apart)} records. Of these, {'; '.join(listed)}."
+
+
+def overview(release: Release, confidence: float = 0.95) -> Overview:
+    """Look at all records of a release.
+
+    >>> import dawa
+    >>> table = {"grade": ["A", "B", "B"] * 200 + ["c"] * 900}
+    >>> rel = dawa.release(table, dawa.Axis.ordered("grade", ["A", "B", "C"]), epsilon=1, seed=0)
+    >>> overview(rel).warning.split(".")[0]
+    'Most records are in no range, about 60% of all, above all those with grade not listed'
+    """
+    lows, highs = ([getattr(axis, end) for axis in release.axes] for end in ("start", "stop"))
+    inside = release.answers([lows], [highs], confidence)[0]
+    if release.others is None:
+        return Overview(inside, None, ())
+    ways = sorted(release.apart(confidence), key=lambda way: -way.answer.value)
+    return Overview(inside, _together(release.others, confidence, release.privacy.kept), tuple(ways))
+
+
+def short(answer: Answer) -> str:
+    """A number of records with its margin."""
+    return f"{answer.value:,.0f} ± {answer.noise_margin:,.0f}"
+
+
+def _together(others: Estimate, confidence: float, note: str) -> Answer:
+    """The records of all ways, from the numbers before any was evened out."""
+    count = float(len(others.buckets))
+    queries = BucketQueries.of_runs(len(others.buckets), np.zeros(1), np.full(1, count))
+    factor = margin_factor(check_confidence(confidence), RESOLUTION / float(others.epsilon))
+    noise = factor * math.sqrt(float(others.variances_of(queries)[0]))
+    centre = float(others.unbiased.sum())
+    value, low, high = (max(number, 0.0) for number in (centre, centre - noise, centre + noise))
+    return Answer(value, noise, 0.0, low, high, float(confidence), note)
