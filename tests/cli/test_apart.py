@@ -94,7 +94,7 @@ def test_machines_are_told_all_of_it():
     release = library.load("out/release.json")
     assert [way["label"] for way in told["apart"]["ways"]] == ["age from 24000 on", "age below 0", "age missing"]
     assert told["inside"] == vars(release.answer(0, 24000))
-    assert told["apart"]["note"] == "of at most 2 records of each value of 'who'"
+    assert told["apart"]["remark"] == "of at most 2 records of each value of 'who'"
     assert told["apart"]["value"] == pytest.approx(1200, abs=200)
     assert told["warning"] is None
     assert "apart.csv" in told["files"]

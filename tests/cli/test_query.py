@@ -36,10 +36,10 @@ def test_json_and_csv_have_all_digits(ages):
     (answer,) = dawa("query", folder / "release.json", "18:65", "--confidence", "0.99", "--json").json["answers"]
     assert answer == {"labels": {}, "range": {"age": ["18", "65"]}, **vars(expected)}
     (row,) = csv.DictReader(io.StringIO(dawa("query", folder, "18:65", "--confidence", 0.99, "--csv").out))
-    assert {name: float(row[name]) for name in vars(expected) if name != "note"} == {
-        name: number for name, number in vars(expected).items() if name != "note"
+    assert {name: float(row[name]) for name in vars(expected) if name != "remark"} == {
+        name: number for name, number in vars(expected).items() if name != "remark"
     }
-    assert row["note"] == expected.note
+    assert row["remark"] == expected.remark
 
 
 def test_without_ranges_all_records_are_told(ages):
@@ -54,7 +54,7 @@ def test_without_ranges_all_records_are_told(ages):
     assert told["answers"] == [{"labels": {}, "range": {"age": ["-10", "110"]}, **vars(everything)}]
     assert told["inside"] == vars(everything)
     (row,) = csv.DictReader(io.StringIO(dawa("query", folder, "--csv").out))
-    assert (row["from"], row["to"], row["note"]) == ("-10", "110", everything.note)
+    assert (row["from"], row["to"], row["remark"]) == ("-10", "110", everything.remark)
 
 
 ENDS = {
@@ -84,13 +84,14 @@ def test_notes_stand_beside_answers(ages):
     folder, release = ages
     shown = dawa("query", folder, "-10:18", "18:65", "65:110")
     rows = [line for line in shown.out.splitlines() if " to " in line and "│" in line]
-    assert [release.answer(*ends).note in row for ends, row in zip([(-10, 18), (18, 65), (65, 110)], rows, strict=True)]
+    ranges = [(-10, 18), (18, 65), (65, 110)]
+    assert all(release.answer(*ends).remark in row for ends, row in zip(ranges, rows, strict=True))
     assert "with everything below -10" in rows[0]
     assert "with everything" not in rows[1]
     assert "with everything from 110 on" in rows[2]
-    assert "note" not in dawa("query", folder, "18:65").out
+    assert "remark" not in dawa("query", folder, "18:65").out
     found = dawa("query", folder, "-10:18", "18:65", "--json").json["answers"]
-    assert [answer["note"] for answer in found] == ["with everything below -10", ""]
+    assert [answer["remark"] for answer in found] == ["with everything below -10", ""]
 
 
 def test_a_person_with_several_rows_is_said_once(tmp_path):
@@ -99,9 +100,9 @@ def test_a_person_with_several_rows_is_said_once(tmp_path):
     library.release(table, axis, epsilon=1, unit="who", max_rows_per_unit=3).save(tmp_path / "release.json")
     shown = dawa("query", tmp_path, "0:5", "5:9")
     assert " ".join(shown.out.split()).count("of at most 3 records of each value of 'who'") == 1
-    assert "note" not in shown.out
+    assert "remark" not in shown.out
     (answer,) = dawa("query", tmp_path, "0:5", "--json").json["answers"]
-    assert answer["note"] == "of at most 3 records of each value of 'who'"
+    assert answer["remark"] == "of at most 3 records of each value of 'who'"
 
 
 def test_records_in_no_range_stand_below(tmp_path):

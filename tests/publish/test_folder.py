@@ -65,7 +65,8 @@ def test_answers_are_those_of_the_release(tmp_path, release):
     (row,) = read(tmp_path / "out" / "answers.csv")
     found = release.answer(18, 65)
     assert (row["from"], row["to"]) == ("18", "65")
-    assert {name: float(row[name]) for name in vars(found) if name != "note"} | {"note": row["note"]} == vars(found)
+    assert row["remark"] == found.remark
+    assert all(float(row[name]) == number for name, number in vars(found).items() if name != "remark")
 
 
 def test_a_map_has_cells(tmp_path, grid):
@@ -119,7 +120,7 @@ def test_no_table_without_records_apart(tmp_path):
 
 def test_clipped_edges_are_noted_in_tables(tmp_path, release):
     written(tmp_path / "out", release)
-    notes = [row["note"] for row in read(tmp_path / "out" / "buckets.csv")]
+    notes = [row["remark"] for row in read(tmp_path / "out" / "buckets.csv")]
     assert (notes[0], notes[-1]) == ("with everything below 0", "with everything from 100 on")
     assert set(notes[1:-1]) == {""}
     one = tables.buckets(dawa.release(PEOPLE, AGE, epsilon=1, seed=0, partition="one"))
@@ -131,11 +132,11 @@ def test_every_edge_cell_of_a_map_is_noted_as_the_answer_for_it(outside):
     axes = dawa.Axis("age", 0, 100, 25), dawa.Axis("x", 0, 3, outside=outside), dawa.Axis("one", 0, 1)
     release = dawa.release({**PEOPLE, "one": np.zeros(1000)}, axes, epsilon=1, seed=0)
     table = tables.cells(release)
-    assert table.header[-1] == "note"
+    assert table.header[-1] == "remark"
     rows = list(table.rows)
     assert len(rows) == 12
     for row in rows:
-        assert row[-1] == release.answer(row[0:6:2], row[1:6:2]).note
+        assert row[-1] == release.answer(row[0:6:2], row[1:6:2]).remark
     assert any("on x with everything below 0" in row[-1] for row in rows) == (outside == "clip")
 
 

@@ -181,7 +181,7 @@ def test_notes_are_those_of_python(browser, made, kind):
             ends = [pair for lo, hi in picked for pair in (("from", lo), ("to", hi))]
             sheet.asked([urlencode([*ends, ("confidence", CONFIDENCES[turn % 4])])])
             assert sheet.texts("problem") == [""]
-            note = release.answer([lo for lo, _ in picked], [hi for _, hi in picked]).note
+            note = release.answer([lo for lo, _ in picked], [hi for _, hi in picked]).remark
             assert sheet.texts("note") == [note]
             assert sheet.page.locator("#note").is_visible() == bool(note)
             seen.add(note)
@@ -199,7 +199,7 @@ def test_dragging_and_keys_reach_the_edges_and_say_so(browser, made):
         sheet.page.keyboard.press("End")
         sheet.rest()
         (lo,), (hi,) = sheet.typed()
-        assert sheet.texts("note") == [release.answer(lo, hi).note]
+        assert sheet.texts("note") == [release.answer(lo, hi).remark]
         assert "everything from 100 on" in sheet.texts("note")[0]
         sheet.until("document.getElementById('said').textContent.includes('; with everything below 0 and everything')")
 
@@ -208,13 +208,13 @@ def test_notes_go_with_kept_ranges_and_downloads(browser, made):
     release, path = made("persons")
     with opened(browser, path, "#from=0&to=60") as sheet:
         sheet.page.click("#keep")
-        note = release.answer(0, 60).note
+        note = release.answer(0, 60).remark
         assert note == "with everything below 0; of at most 3 records of each value of 'who'"
         assert sheet.page.locator("#kept td small").text_content() == note
         with sheet.page.expect_download() as download:
             sheet.page.click("#save-kept")
         (row,) = csv.DictReader(io.StringIO(download.value.path().read_text(encoding="utf-8")))
-        assert row["note"] == note
+        assert row["remark"] == note
         assert "of at most 3 records of each value of 'who'" in sheet.texts("apart")[0]
 
 
@@ -310,7 +310,7 @@ def test_hostile_names_stay_text_in_notes(browser, tmp_path):
     axes = [dawa.Axis(HOSTILE, 0, 4), dawa.Axis("b", 0, 4)]
     release = dawa.release(table, axes, epsilon=1, unit="<i>who</i>", max_rows_per_unit=1)
     with opened(browser, release.report(tmp_path / "hostile.html"), "#from=0&to=2&from=1&to=4") as sheet:
-        assert sheet.texts("note") == [release.answer((0, 1), (2, 4)).note]
+        assert sheet.texts("note") == [release.answer((0, 1), (2, 4)).remark]
         assert HOSTILE in sheet.texts("note")[0]
         assert "<i>who</i>" in sheet.texts("note")[0]
         assert sheet.page.locator("i:has-text('who')").count() == 0

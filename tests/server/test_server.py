@@ -130,7 +130,7 @@ def test_misspelt_categories_persons_and_rows_that_were_left_out(tmp_path):
     assert found["kept"] == "of at most 2 records of each value of 'who'"
     assert found["records"]["warning"].startswith("Most records are in no range")
     assert found["records"]["ways"][0]["label"] == "grade not listed"
-    assert client.get("/releases/apart/answer?lo=A&hi=C").json()["note"] == found["kept"]
+    assert client.get("/releases/apart/answer?lo=A&hi=C").json()["remark"] == found["kept"]
     found = client.get("/releases/silent").json()
     assert (found["records"]["apart"], found["records"]["ways"], found["records"]["warning"]) == (None, [], "")
 
@@ -201,9 +201,9 @@ def test_buckets_page_by_page(client, releases):
     assert [row["standard_deviation"] ** 2 for row in rows] == pytest.approx(release.variances())
     assert [row["start"] for row in rows] + [100] == release.bounds.tolist()
     assert client.get("/releases/ages/buckets").json()["total"] == len(rows)
-    assert rows[0]["note"] == "with everything below 0"
-    assert rows[-1]["note"] == "with everything from 100 on"
-    assert {row["note"] for row in rows[1:-1]} == {""}
+    assert rows[0]["remark"] == "with everything below 0"
+    assert rows[-1]["remark"] == "with everything from 100 on"
+    assert {row["remark"] for row in rows[1:-1]} == {""}
 
 
 def test_the_file_itself(client, folder, releases, tmp_path):

@@ -38,7 +38,7 @@ HELP = """Ask a release how many records lie in a range. It costs nothing, any n
 \b
 Each answer comes with its noise margin, the most that cut buckets can add to
 it (bias bound), and an interval, low to high, that holds the true count with
-the stated confidence. A note says what else is counted in it, such as values
+the stated confidence. A remark says what else is counted in it, such as values
 outside the bounds. Records that are in no range, because they are missing,
 outside or not listed, are listed below the answers.
 """
@@ -108,7 +108,7 @@ def answers_as_json(release: Release, asked: Sequence[Asked], answers: Sequence[
 def answers_as_table(release: Release, asked: Sequence[Asked], answers: Sequence[Answer]) -> Table:
     """Answers with their ranges as a table; what each counts besides, as a note beside it."""
     kept = release.privacy.kept
-    notes = [answer.note.removesuffix(kept).removesuffix("; ") for answer in answers]
+    notes = [answer.remark.removesuffix(kept).removesuffix("; ") for answer in answers]
     caption = f"low to high holds the true count with {_percent(answers[0].confidence)} confidence or more"
     table = Table(caption=Text(f"{caption}; all numbers are {plain(kept)}" if kept else caption))
     names = dawa.publish.tables.labels(asked)
@@ -117,7 +117,7 @@ def answers_as_table(release: Release, asked: Sequence[Asked], answers: Sequence
     for name in ("answer", "noise margin", "bias bound", "low", "high"):
         table.add_column(name, justify="right")
     if any(notes):
-        table.add_column("note")
+        table.add_column("remark")
     for one, found, note in zip(asked, answers, notes, strict=True):
         known = dict(one.labels)
         labels = [Text(plain(known.get(name, ""))) for name in names]

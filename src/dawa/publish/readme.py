@@ -16,7 +16,7 @@ FILES = {
     "cells.csv": "every cell: its borders and the number of records in it",
     "apart.csv": "the records that are in no range, a line for each reason: `label` says it in words, `state` for each"
     " axis; `low` to `high` holds the true number with the stated `confidence`",
-    "answers.csv": "answers to the ranges that were asked when the release was made; `note` says what else is counted"
+    "answers.csv": "answers to the ranges that were asked when the release was made; `remark` says what else is counted"
     " in them",
     "release.svg": "a picture of the release",
     "README.md": "this page",

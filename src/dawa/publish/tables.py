@@ -15,8 +15,8 @@ from dawa.results.answers import Answer
 from dawa.results.release import Release
 from dawa.spec.ranges import Asked
 
-NOTE, STATE = "note", "state"
-BARS = ("noise_margin", "low", "high", "confidence", NOTE)
+REMARK, STATE = "remark", "state"
+BARS = ("noise_margin", "low", "high", "confidence", REMARK)
 """What the table of records in no range tells of an answer besides its value; no bucket is cut there."""
 
 
@@ -49,7 +49,7 @@ def buckets(release: Release) -> Rows:
     columns = [lo, hi, np.diff(bounds).tolist(), *(column.tolist() for column in numbers)]
     if not clips(release):
         return Rows(header, zip(*columns, strict=True))
-    return Rows((*header, NOTE), zip(*columns, bucket_notes(release, 0, len(lo)), strict=True))
+    return Rows((*header, REMARK), zip(*columns, bucket_notes(release, 0, len(lo)), strict=True))
 
 
 def bucket_notes(release: Release, first: int, beyond: int) -> list[str]:
@@ -69,7 +69,7 @@ def cells(release: Release) -> Rows:
     columns = [*borders, release.estimate.cells.ravel().tolist()]
     if not clips(release):
         return Rows([*header, "value"], zip(*columns, strict=True))
-    return Rows([*header, "value", NOTE], zip(*columns, _cell_notes(release, places), strict=True))
+    return Rows([*header, "value", REMARK], zip(*columns, _cell_notes(release, places), strict=True))
 
 
 def apart(release: Release, confidence: float = 0.95) -> Rows:

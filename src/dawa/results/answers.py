@@ -39,7 +39,7 @@ class Answer:
         low: The lower end of an interval that holds the truth.
         high: The upper end of this interval.
         confidence: The probability, at least, that it holds the truth.
-        note: What else is counted in it, or what was counted at all, in words; empty if there is nothing to add.
+        remark: What else is counted in it, or what was counted at all, in words; empty if there is nothing to add.
     """
 
     value: float
@@ -48,14 +48,14 @@ class Answer:
     low: float
     high: float
     confidence: float
-    note: str = ""
+    remark: str = ""
 
     def __str__(self) -> str:
         bias = f", at most {self.bias_bound:,.0f} more from cut buckets" if self.bias_bound else ""
         return (
             f"{self.value:,.0f} ± {self.noise_margin:,.0f} noise{bias}"
             f" (between {self.low:,.0f} and {self.high:,.0f} with {self.confidence:.0%} confidence)"
-            f"{self.note and '; '}{self.note}"
+            f"{self.remark and '; '}{self.remark}"
         )
 
 

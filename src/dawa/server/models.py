@@ -82,7 +82,7 @@ class Counted(Told):
     confidence: float = Field(
         description="The interval holds the true count with at least this probability.", examples=[0.95]
     )
-    note: str = Field(
+    remark: str = Field(
         description="What else is counted in it, or how many records of a unit are; empty if there is nothing to add.",
         examples=["with everything below 0"],
     )
@@ -182,7 +182,7 @@ class Bucket(Told):
     value: float = Field(description="Records in it.", examples=[321.0])
     standard_deviation: float = Field(description="The standard deviation of the noise.", examples=[4.5])
     unbiased: float = Field(description="Records before negative numbers were evened out.", examples=[320.5])
-    note: str = Field(description="What else is counted in it; empty if nothing.", examples=["with everything below 0"])
+    remark: str = Field(description="What else it counts; empty if nothing.", examples=["with everything below 0"])
 
 
 class Buckets(Told):

@@ -83,7 +83,7 @@ const kept = (() => {
     by("keep").addEventListener("click", keep);
     by("save-kept").addEventListener("click", () => {
       const ends = page.axes.flatMap((axis) => ["from", "to"].map((end) => (several ? `${axis.column}_${end}` : end)));
-      const header = ["name", ...ends, "value", "noise_margin", "bias_bound", "low", "high", "confidence", "note"];
+      const header = ["name", ...ends, "value", "noise_margin", "bias_bound", "low", "high", "confidence", "remark"];
       const lines = rows.map(({ name, spans, answer, confidence, note }) => [
         name,
         ...spans.flatMap((span) => span.texts),
@@ -101,7 +101,7 @@ const kept = (() => {
     const noted = axis.clips.some(Boolean);
     const last = totals.length - 1;
     const header = ["from", "to", "cells", "value", "standard_deviation", "unbiased"];
-    const parts = csv([noted ? [...header, "note"] : header]);
+    const parts = csv([noted ? [...header, "remark"] : header]);
     let pause = performance.now() + 30;
     for (let b = 0; b < totals.length; b += 1) {
       const ends = [axis.write(bounds[b], "lo"), axis.write(bounds[b + 1], "hi")];
@@ -124,7 +124,7 @@ const kept = (() => {
       Array.from({ length: axis.size }, (_, i) => [axis.write(i, "lo"), axis.write(i + 1, "hi")].map(quoted).join(","));
     const [columns, rows] = [ends(across), ends(up)];
     const header = [...all.flatMap((axis) => [`${axis.column}_from`, `${axis.column}_to`]), "value"];
-    const parts = csv([noted ? [...header, "note"] : header]);
+    const parts = csv([noted ? [...header, "remark"] : header]);
     const at = (axis, cell) => ({ ends: [cell === 0, cell === axis.size - 1] });
     const note = (x, y) => `,${quoted(axes.note(all, [at(across, x), at(up, y)]))}`;
     columns.forEach((column, x) => {
