@@ -34,6 +34,8 @@ from dawa.results.estimate import Estimate
 from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement, protected
 from dawa.sources.tables import TableLike
+from dawa.sources.where import Where
+from dawa.sources.where_text import optional
 from dawa.version import __version__
 from dawa.workloads import all_ranges, random_rectangles
 
@@ -86,6 +88,7 @@ def release(
     epsilon: Epsilon,
     unit: str | None = None,
     max_rows_per_unit: int = 1,
+    where: Where | str | None = None,
     workload: Workload | None = None,
     mechanism: MechanismLike = "dawa",
     ledger: "LedgerLike | None" = None,
@@ -96,12 +99,13 @@ def release(
     """Release how a table's records lie along axes, under epsilon-differential privacy for each record or person.
 
     Args:
-        table: A path to a CSV, Parquet or Arrow file, a frame, a dict of arrays, ``"postgresql://…/database#table"``,
-            a Spark data frame, or an Ibis table.
+        table: A path to a CSV, Parquet or Arrow file, ``"people.sqlite#table"`` or ``"people.duckdb#table"``, a frame,
+            a dict of arrays, ``"postgresql://…/database#table"``, a Spark data frame, or an Ibis table.
         axes: The attribute with its public bounds and step, or up to four of them.
         epsilon: The budget, all of which is spent.
         unit: The column that says whose record it is. Each unit is then protected, with all of its records.
         max_rows_per_unit: How many records of one unit are counted, chosen at random.
+        where: Which records are counted, such as ``"carrier = 'AA' and year >= 2013"``; None counts all.
         workload: What will be asked most; None stands for all ranges equally.
         mechanism: A name from ``dawa.mechanisms.names(with_error_bars=True)``, or one of them with its options.
         ledger: A file, or a database's address, that keeps the dataset's budget; it pays before data is read.
@@ -130,20 +134,24 @@ def release(
             "use 'dawa', or dawa.estimate if you need no error bars.",
         )
     queries = asked(workload, tuple(axis.size for axis in listed))
+    condition = optional(where)
     most = sources.check_unit(unit, max_rows_per_unit)
     per_record = budget.exact(total / most, "epsilon / max_rows_per_unit")
     check.within(sources.loss(per_record, most), total, "A unit")
     book = _ledger(ledger, dataset)
     name = uuid4().hex
     with ExitStack() as paid:  # from the reservation on, a failure says what it cost
-        with sources.query(table, listed, unit, most) as query:
+        with sources.query(table, listed, unit, most, condition) as query:
             query.check()
-            handling = (*query.source.handling, *(axis.describe() for axis in listed))
+            only = () if condition is None else (condition.describe(),)
+            handling = (*query.source.handling, *only, *(axis.describe() for axis in listed))
             reservation = None
             if book is not None and dataset is not None:
                 # A mechanism that cannot run on this domain refuses an empty table too, and that costs nothing.
                 estimate(Counts.none(queries.shape), queries, epsilon=per_record, mechanism=chosen)
-                what = _what(listed, unit, most, {**chosen.changed(), **options}, query.source.declared)
+                filtered = {} if condition is None else {"where": str(condition)}
+                declared = {**query.source.declared, **filtered}
+                what = _what(listed, unit, most, {**chosen.changed(), **options}, declared)
                 reservation = book.reserve(dataset, total, what=what, mechanism=chosen.name)
                 paid.enter_context(reservation.accounted())
             progress.reached("Reading")

@@ -20,6 +20,8 @@ from dawa.mechanisms import MechanismLike
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 from dawa.results.margins import margin_factor
+from dawa.sources.where import Where
+from dawa.sources.where_text import optional
 from dawa.workloads import uniform
 
 CONFIDENCE = 0.95
@@ -61,6 +63,7 @@ class Plan:
         queries: How many ranges the release is made for; None stands for all of them.
         looks: Whether the mechanism looks at the data to choose its buckets; its noise then depends on the data.
         expected: The noise of answers, by the number of buckets; one line if the noise is known.
+        where: Which records would be counted; None stands for all.
     """
 
     axes: tuple[str, ...]
@@ -73,6 +76,14 @@ class Plan:
     queries: int | None
     looks: bool
     expected: tuple[Expected, ...]
+    where: Where | None = None
+
+    @property
+    def filtered(self) -> tuple[str, ...]:
+        """Which records would be counted, in a sentence, if not all."""
+        if self.where is None:
+            return ()
+        return (f"Only records with {self.where} would be counted, where that is known.",)
 
     @property
     def protected(self) -> str:
@@ -113,6 +124,7 @@ class Plan:
             "split": {step: str(part) for step, part in self.split.items()},
             "unit": self.unit,
             "max_rows_per_unit": self.max_rows_per_unit,
+            "where": None if self.where is None else str(self.where),
             "queries": self.queries,
             "depends_on_data": self.looks,
             "confidence": CONFIDENCE,
@@ -128,6 +140,7 @@ def planned(
     epsilon: Epsilon,
     unit: str | None = None,
     max_rows_per_unit: int = 1,
+    where: Where | str | None = None,
     workload: Workload | None = None,
     mechanism: MechanismLike = "dawa",
     **options: Any,  # noqa: ANN401  each mechanism checks its own
@@ -159,7 +172,8 @@ def planned(
     queries = None if workload is None else len(workload)
     whole = {step: part * max_rows_per_unit for step, part in split.items()}
     told = tuple(axis.describe() for axis in listed)
-    return Plan(told, shape, total, name, whole, unit, max_rows_per_unit, queries, looks, tuple(expected))
+    counted = optional(where)
+    return Plan(told, shape, total, name, whole, unit, max_rows_per_unit, queries, looks, tuple(expected), counted)
 
 
 def _split(shape: tuple[int, ...], epsilon: Fraction, mechanism: str, options: dict[str, Any]) -> dict[str, Fraction]:

@@ -73,6 +73,7 @@ def plan(
     date_format: options.DateFormat = None,
     missing: options.Missing = None,
     table: options.Table = None,
+    where: options.Where = None,
     queries: options.Queries = None,
     mechanism: options.Mechanism = None,
     option: options.Option = None,
@@ -104,6 +105,7 @@ def plan(
             date_format=date_format,
             missing=missing,
             table=table,
+            where=where,
             queries=queries,
             mechanism=mechanism,
             option=option,
@@ -130,6 +132,7 @@ def _planned(spec: Spec, meant: specs.Meaning) -> Plan:
             meant.axes,
             epsilon=spec.epsilon,
             unit=spec.unit,
+            where=spec.where,
             workload=meant.workload,
             mechanism=spec.mechanism,
             **specs.rows(spec),
@@ -147,6 +150,7 @@ def _show(spec: Spec, found: Plan, account: Account | None) -> None:
         f"A release of {columns} over {cells} cells would spend epsilon = {shown(found.epsilon)}: {parts}.",
         found.protected,
         *specs.reading(spec),
+        *found.filtered,
         *found.axes,
     ]
     if account is not None:

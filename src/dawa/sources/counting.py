@@ -6,7 +6,7 @@ Only a cell number and a count for every occupied cell come back.
 The expression counts a limited number of records of each unit; ``unit.md`` says why that protects the unit.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,9 +20,11 @@ from dawa import check
 from dawa.axis import Axis
 from dawa.counts import Counts
 from dawa.errors import DawaError, OptionError, SourceError
-from dawa.sources import columns, databases, files, frames, tables
+from dawa.sources import columns, database_files, databases, files, filtering, frames, tables
 from dawa.sources.placed import Expression, whole
-from dawa.sources.tables import HINT, Source, Table, TableLike, TextFile
+from dawa.sources.tables import HINT, Source, Table, TableLike, TextFile, Written
+from dawa.sources.where import Where
+from dawa.sources.where_text import optional
 
 
 @dataclass(frozen=True)
@@ -105,13 +107,17 @@ def query(
     axes: tuple[Axis, ...],
     unit: str | None = None,
     max_rows_per_unit: int = 1,
+    where: Where | str | None = None,
 ) -> Iterator[Query]:
-    """Open a table and check its columns against the axes, without reading rows."""
+    """Open a table and check its columns against the axes and the condition, without reading rows."""
     most = check_unit(unit, max_rows_per_unit)
+    asked = optional(where)
+    also = () if asked is None else asked.columns
     with ExitStack() as open_for_now:
         try:
-            found = open_for_now.enter_context(source(table, axes, unit))
-            counted = expression(found, axes, unit, most)
+            found = open_for_now.enter_context(source(table, axes, unit, also))
+            found = columns.told(found, axes, () if asked is None else filtering.read_from_text(found, asked))
+            counted = expression(found, axes, unit, most, where=asked)
         except (DawaError, AssertionError):
             raise
         except Exception as error:  # noqa: BLE001  engines and Ibis raise errors of their own, about types they do not know
@@ -123,14 +129,21 @@ def query(
 
 
 @contextmanager
-def source(table: TableLike, axes: tuple[Axis, ...], unit: str | None) -> Iterator[Source]:
+def source(table: TableLike, axes: tuple[Axis, ...], unit: str | None, also: Sequence[str] = ()) -> Iterator[Source]:
     """Open a table, and close what was opened for it.
+
+    Args:
+        table: The table, and perhaps what is declared about its text.
+        axes: The axes.
+        unit: The column that says whose record it is.
+        also: Further columns that are needed.
 
     Raises:
         SourceError: If this is not a table, or the table cannot be opened.
     """
-    wanted = tables.addressed(table)
-    with _opener(wanted)(wanted, axes, unit) as found:
+    text = table.dialect if isinstance(table, Written) else None
+    wanted = tables.addressed(table.table if isinstance(table, Written) else table)
+    with _opener(wanted)(wanted, axes, unit, also, text) as found:
         yield found
 
 
@@ -138,6 +151,8 @@ def _opener(table: Any) -> Callable[..., Any]:  # noqa: ANN401
     """The function that knows this kind of table."""
     library = type(table).__module__.partition(".")[0]
     if isinstance(table, Table):
+        if isinstance(table.place, PathLike) or (isinstance(table.place, str) and not tables.is_address(table.place)):
+            return database_files.source
         library = "postgres" if isinstance(table.place, str) else type(table.place).__module__.partition(".")[0]
     if library in {"postgres", "pyspark", "ibis"}:
         return {"postgres": databases.postgres, "pyspark": databases.spark, "ibis": databases.held}[library]
@@ -149,7 +164,12 @@ def _opener(table: Any) -> Callable[..., Any]:  # noqa: ANN401
 
 
 def expression(
-    source: Source, axes: tuple[Axis, ...], unit: str | None, max_rows_per_unit: int, key: str | None = None
+    source: Source,
+    axes: tuple[Axis, ...],
+    unit: str | None,
+    max_rows_per_unit: int,
+    key: str | None = None,
+    where: Where | None = None,
 ) -> Expression:
     """Cell numbers and counts.
 
@@ -159,12 +179,15 @@ def expression(
         unit: The column that says whose record it is.
         max_rows_per_unit: How many records of one unit are kept.
         key: A column that orders the records of a unit. None orders them at random; anything else is for tests.
+        where: Which records are counted; None counts all.
     """
     places = [columns.placed(source, axis) for axis in axes]
     cell = places[0].cell
     for place, axis in zip(places[1:], axes[1:], strict=True):
         cell = cell * whole(axis.size) + place.cell
     counted = [place.counted for place in places]
+    if where is not None:
+        counted.append(filtering.kept(source, where))
     if unit is None and any(columns.named(source, axis.column, "the axis").text for axis in axes):
         # A filter would read the text twice; rows without a cell are left out of the result instead.
         kept = source.table.select(cell=ibis.ifelse(ibis.and_(*counted), cell, ibis.null("int64")))

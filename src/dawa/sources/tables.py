@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote
 
@@ -13,8 +14,10 @@ from dawa.sources.dialect import Dialect
 
 HINT = (
     "pass a path to a CSV, Parquet or Arrow file, a pandas, Polars or Arrow table, a dict of arrays, a Spark data"
-    " frame, an Ibis table, or 'postgresql://user@server/database#table'."
+    " frame, an Ibis table, 'people.sqlite#table', or 'postgresql://user@server/database#table'."
 )
+DATABASES = (".sqlite", ".sqlite3", ".db", ".db3", ".duckdb", ".ddb")
+"""Usual endings of the names of files that hold databases; what such a file is, its first bytes say."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Column:
         aware: Whether it holds times with a time zone.
         width: For times that are stored as whole numbers, how many nanoseconds 1 stands for.
         read: For text of no declared type, the values that its axis reads from it: one expression or several.
-        text: For text of no declared type, how values are written in it.
+        text: For text of no declared type, and for text about which somebody has declared it, how values are written.
     """
 
     value: Any
@@ -51,6 +54,7 @@ class Source:
         check: Raises what the engine would raise about an expression, without reading rows.
         handling: How the rows are read, in sentences.
         declared: The same in plain values, for a ledger.
+        casts: Whether the engine can read numbers and times from text without failing at any of it.
     """
 
     table: Any
@@ -61,6 +65,7 @@ class Source:
     check: Callable[[Any], None] = field(repr=False)
     handling: tuple[str, ...] = ()
     declared: dict[str, Any] = field(default_factory=dict)
+    casts: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,11 +82,24 @@ class TextFile:
 
 
 @dataclass(frozen=True)
+class Written:
+    """A table and what is declared about text in its columns; ``written`` makes one.
+
+    Attributes:
+        table: The table.
+        dialect: How numbers, dates and missing values are written.
+    """
+
+    table: Any
+    dialect: Dialect
+
+
+@dataclass(frozen=True)
 class Table:
     """A table in a database or in Spark, by name.
 
     Attributes:
-        place: The database's address, or a Spark session.
+        place: The database's address, its file, or a Spark session.
         name: The table's name.
         schema: The schema that holds the table; None means the default one.
     """
@@ -100,15 +118,15 @@ class Frame(Protocol):
         ...
 
 
-TableLike = str | PathLike[str] | TextFile | Table | Mapping[str, Any] | Frame
+TableLike = str | PathLike[str] | TextFile | Table | Written | Mapping[str, Any] | Frame
 """Whatever records come from: a path, an address, a dict of arrays, a frame."""
 
 
 def table(place: Any, name: str | None = None, schema: str | None = None) -> Table:  # noqa: ANN401  an address or a session
-    """A table of a PostgreSQL server or of a Spark session.
+    """A table of a PostgreSQL server, of a file of SQLite or DuckDB, or of a Spark session.
 
     Args:
-        place: The server's address, ``postgresql://user:password@server/database``, or a Spark session.
+        place: The server's address, ``postgresql://user:password@server/database``, a path, or a Spark session.
         name: The table's name, without quotes. None takes it from the address, after ``#``.
         schema: The schema that holds the table; None means the default one.
 
@@ -116,10 +134,36 @@ def table(place: Any, name: str | None = None, schema: str | None = None) -> Tab
     Table(name='people', schema=None)
     """
     if name is None and isinstance(place, str):
-        return _addressed(place)
+        found = addressed(place)
+        if isinstance(found, Table):
+            return found
     if not isinstance(name, str) or not name or not (schema is None or (isinstance(schema, str) and schema)):
         raise SourceError(f"{name!r} is not a name of a table.", "pass the table's name, and its schema separately.")
     return Table(place, name, schema)
+
+
+def written(table: Any, **values: Any) -> Written | TextFile:  # noqa: ANN401  any table; the dialect checks the values
+    """A table whose columns of text hold numbers, dates or missing values, written in a way that you declare.
+
+    Args:
+        table: A path, a frame, a table of a database: whatever ``dawa.release`` takes.
+        values: ``decimal``, the decimal mark; ``date_format``, such as ``"%d.%m.%Y"``; ``missing``, words that mean a
+            missing value. What is not declared is as in ``csv``.
+
+    >>> written("visits.parquet", date_format="%d.%m.%Y").dialect.date_format
+    '%d.%m.%Y'
+    """
+    for name in values:
+        if name not in dialects.VALUES:
+            raise SourceError(
+                f"{name}= cannot be declared about columns of text.",
+                f"pass some of {', '.join(dialects.VALUES)}; sources.csv takes more, for text files.",
+            )
+    if isinstance(table, TextFile):
+        return TextFile(table.path, replace(table.dialect, **values))
+    if isinstance(table, (str, PathLike)) and str(table).lower().endswith(dialects.ENDINGS):
+        return csv(table, **values)
+    return Written(table, dialects.of("", **values))
 
 
 def csv(path: str | PathLike[str], **dialect: Any) -> TextFile:  # noqa: ANN401  the dialect checks them
@@ -139,8 +183,18 @@ def csv(path: str | PathLike[str], **dialect: Any) -> TextFile:  # noqa: ANN401 
 
 
 def addressed(table: Any) -> Any:  # noqa: ANN401  whatever users pass
-    """The table that an address names; anything else is returned unchanged."""
-    return _addressed(table) if isinstance(table, str) and is_address(table) else table
+    """The table that an address or ``file#table`` names; anything else is returned unchanged."""
+    if not isinstance(table, str):
+        return table
+    return _addressed(table) if is_address(table) else _in_file(table)
+
+
+def _in_file(name: str) -> str | Table:
+    """A table in a file; a file may have a ``#`` in its own name."""
+    place, _, inside = name.rpartition("#")
+    if not place or not inside or Path(name).exists():
+        return name
+    return Table(place, inside) if place.lower().endswith(DATABASES) or Path(place).is_file() else name
 
 
 def is_address(text: str) -> bool:

@@ -20,7 +20,7 @@ from dawa.errors import DawaError, SpecError
 from dawa.sources import dialect
 from dawa.sources.dialect import Dialect
 from dawa.sources.tables import is_address
-from dawa.spec.model import AxisSpec, Spec, beside, without_password
+from dawa.spec.model import AxisSpec, Spec, beside, declared, without_password
 
 SUFFIX = ".toml"
 
@@ -81,11 +81,12 @@ def written(spec: Spec, folder: Path) -> str:
     Raises:
         SpecError: If it holds a password.
     """
-    place = (
-        {"url": without_password(spec.source, "source"), "table": spec.table}
+    place: dict[str, Any] = (
+        {"url": without_password(spec.source, "source")}
         if is_address(spec.source)
-        else {"file": _seen_from(folder, spec.source), **_dialect_entries(spec.source, spec.dialect)}
+        else {"file": _seen_from(folder, spec.source)}
     )
+    place |= {"table": spec.table, "where": spec.where, **_dialect_entries(spec)}
     ledger = spec.ledger and (
         without_password(spec.ledger, "ledger") if is_address(spec.ledger) else _seen_from(folder, spec.ledger)
     )
@@ -214,7 +215,7 @@ DIALECT: dict[str, Reader] = {
 }
 """The keys of a dialect, under [source]."""
 SECTIONS: dict[str, dict[str, Reader]] = {
-    "source": {"file": _text, "url": _text, "table": _text, **DIALECT},
+    "source": {"file": _text, "url": _text, "table": _text, "where": _text, **DIALECT},
     "privacy": {"epsilon": _number, "unit": _text, "max_rows_per_unit": _whole, "ledger": _text, "dataset": _text},
     "release": {"mechanism": _text, "options": _options, "queries": _text, "out": _text, "seed": _whole},
 }
@@ -253,25 +254,27 @@ def _spec(data: dict[str, Any], folder: Path) -> Spec:
         tuple(_axis(_entries(axis, AXIS, "[[axes]]")) for axis in axes),
         privacy.pop("epsilon", None),
         table=source.get("table"),
-        dialect=_dialect(place, written) if written else None,
+        dialect=_dialect(place, source.get("table"), written),
+        where=source.get("where"),
         **privacy,
         **release,
     )
 
 
-def _dialect(path: str, entries: dict[str, Any]) -> Dialect:
+def _dialect(path: str, table: str | None, entries: dict[str, Any]) -> Dialect | None:
     try:
-        return dialect.of(path, **entries)
+        return declared(path, table, entries)
     except DawaError as error:
         raise SpecError(error.problem, error.hint) from None
 
 
-def _dialect_entries(path: str, written: Dialect | None) -> dict[str, Any]:
-    """The parts of a dialect that differ from the default, and always the delimiter."""
-    if written is None:
+def _dialect_entries(spec: Spec) -> dict[str, Any]:
+    """The parts of a dialect that differ from the default; of a text file, always the delimiter."""
+    if spec.dialect is None:
         return {}
-    found, usual = asdict(written), asdict(dialect.of(path))
-    told = {name: value for name, value in found.items() if name == "delimiter" or value != usual[name]}
+    always = {"delimiter"} if spec.is_text else set(dialect.VALUES) - {"date_format"}
+    found, usual = asdict(spec.dialect), asdict(dialect.of(spec.source if spec.is_text else ""))
+    told = {name: value for name, value in found.items() if name in always or value != usual[name]}
     return {name: False if value is None else value for name, value in told.items()}
 
 
