@@ -21,6 +21,8 @@ NUMERIC = dt.Decimal(None, None)
 """Decimals of any length, which PostgreSQL has."""
 DECIMAL = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 """Numbers as people write them. Engines would read 0x1F, 1_000 and 1.0d each in its own way."""
+CLOCK = r"^[-0-9]{10}([T ][0-9:.]+)?"
+"""A time in the form of ISO 8601 without its offset."""
 FAR = r"^\s*[+-]?([iI][nN][fF]|[iI][nN][fF][iI][nN][iI][tT][yY])\s*$"
 """Infinities."""
 
@@ -74,7 +76,7 @@ def clock(text: Expression, engine: str) -> Expression:
     if engine == "postgres":
         return _asked(text, "timestamp", dt.timestamp)
     if engine == "pyspark":  # it would turn a time with an offset into a moment
-        return text.re_extract(r"^[-0-9]{10}([T ][0-9:.]+)?", 0).try_cast("timestamp")
+        return text.re_extract(CLOCK, 0).try_cast("timestamp")
     return text.try_cast("timestamp")
 
 
@@ -83,7 +85,11 @@ def moment(text: Expression, engine: str) -> Expression:
     kind = dt.Timestamp(timezone="UTC")
     if engine == "postgres":
         return _asked(text, "timestamptz", kind)
-    return text.try_cast("timestamp" if engine == "pyspark" else kind)
+    if engine == "pyspark":  # it reads no offset after a time without seconds
+        shown = text.re_extract(CLOCK, 0)
+        whole = ibis.ifelse(shown.length() <= len("2013-01-31 14:00"), shown + ":00", shown)
+        return (whole + text.substr(shown.length())).try_cast("timestamp")
+    return text.try_cast(kind)
 
 
 def _asked(text: Expression, name: str, kind: dt.DataType) -> Expression:

@@ -142,7 +142,7 @@ def unit(source: Source, name: str) -> Unit:
 
 def _check_numbers(column: Column, axis: Axis) -> None:
     kind = column.kind
-    if column.text or kind.is_integer() or kind.is_decimal() or kind.is_float32() or kind.is_float64():
+    if column.text or is_number(kind):
         return
     hint = "name a column of integers, decimals, or floats of 32 or 64 bits."
     if kind.is_boolean():
@@ -226,7 +226,12 @@ def in_words(column: Column) -> str:
         return "dates"
     if kind.is_timestamp():
         return "times with a time zone" if column.aware else "times without a time zone"
-    return "numbers" if kind.is_numeric() else f"values of the type {kind}"
+    return "numbers" if is_number(kind) else f"values of the type {kind}"
+
+
+def is_number(kind: Any) -> bool:  # noqa: ANN401  Ibis is untyped
+    """Whether values of a type can be counted as numbers."""
+    return bool(kind.is_integer() or kind.is_decimal() or kind.is_float32() or kind.is_float64())
 
 
 YES, NO = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")

@@ -122,8 +122,8 @@ def _together(join: Callable[[Any, Any], Any], parts: Sequence[Expression]) -> E
 
 def _is_comparable(column: Column) -> bool:
     kind = column.kind
-    plain = kind.is_integer() or kind.is_decimal() or kind.is_float32() or kind.is_float64() or kind.is_boolean()
-    return bool(plain or kind.is_string() or kind.is_date() or kind.is_timestamp() or kind.is_null())
+    others = kind.is_boolean() or kind.is_string() or kind.is_date() or kind.is_timestamp() or kind.is_null()
+    return bool(columns.is_number(kind) or others)
 
 
 def _is_missing(column: Column, source: Source) -> Expression:
@@ -149,7 +149,7 @@ def _compared(
         ConditionError: If its type cannot be compared with them.
     """
     kind, first, text = column.kind, literals[0], column.kind.is_string()
-    if isinstance(first, Number) and (text or (kind.is_numeric() and not kind.is_boolean())):
+    if isinstance(first, Number) and (text or columns.is_number(kind)):
         bounds = [cast("Number", literal).value for literal in literals]
         if text:
             compare = comparing.of_text_as_numbers(column, source, name, bounds)

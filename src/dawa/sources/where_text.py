@@ -127,18 +127,18 @@ def _is_unicode(text: str) -> bool:
 class _Reader:
     """Words from left to right, one function for each rule of the language."""
 
-    def __init__(self, words: list[Word]) -> None:
-        self.words, self.at, self.depth = words, 0, 0
+    def __init__(self, parts: list[Word]) -> None:
+        self.parts, self.at, self.depth = parts, 0, 0
         self.columns: list[str] = []
         self.literals = 0
 
     @property
     def next(self) -> Word:
-        return self.words[self.at]
+        return self.parts[self.at]
 
     def take(self) -> Word:
         self.at += 1
-        return self.words[self.at - 1]
+        return self.parts[self.at - 1]
 
     def taken(self, *words: str) -> bool:
         """Whether the next word is one of these; then it is taken."""

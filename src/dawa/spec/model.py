@@ -171,7 +171,7 @@ class Spec:
             )
         if self.table is not None and not is_address(self.source) and self.source.lower().endswith(NO_DATABASES):
             raise SpecError(
-                f"The source {self.source} is not a database, so it has no table {self.table!r}.",
+                f"The source {self.source} is a file with one table, so it has no table {self.table!r}.",
                 "leave the table out, or pass the address or the file of a database.",
             )
         if self.table is not None and not is_address(self.source) and isinstance(addressed(self.source), Table):

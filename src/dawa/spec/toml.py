@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from dawa.budget import shown
-from dawa.errors import DawaError, SpecError
+from dawa.errors import ConditionError, DawaError, SpecError
 from dawa.sources import dialect
 from dawa.sources.dialect import Dialect
 from dawa.sources.tables import is_address
+from dawa.sources.where_text import parsed as parsed_condition
 from dawa.spec.model import AxisSpec, Spec, beside, declared, without_password
 
 SUFFIX = ".toml"
@@ -149,6 +150,15 @@ def _number(value: object, name: str) -> str:
     return str(value)
 
 
+def _condition(value: object, name: str) -> str:
+    text = _text(value, name)
+    try:
+        parsed_condition(text)
+    except ConditionError as error:
+        raise SpecError(error.problem, error.hint) from None
+    return text
+
+
 def _whole(value: object, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise SpecError(f"{name} is not a whole number.", f"write {name} = 1, for example.")
@@ -215,7 +225,7 @@ DIALECT: dict[str, Reader] = {
 }
 """The keys of a dialect, under [source]."""
 SECTIONS: dict[str, dict[str, Reader]] = {
-    "source": {"file": _text, "url": _text, "table": _text, "where": _text, **DIALECT},
+    "source": {"file": _text, "url": _text, "table": _text, "where": _condition, **DIALECT},
     "privacy": {"epsilon": _number, "unit": _text, "max_rows_per_unit": _whole, "ledger": _text, "dataset": _text},
     "release": {"mechanism": _text, "options": _options, "queries": _text, "out": _text, "seed": _whole},
 }
