@@ -28,19 +28,37 @@ def test_what_a_condition_writes_is_read_as_the_same_condition(node):
         ("age >= 18", Comparison("age", ">=", Number("18"))),
         ("18 <= age", Comparison("age", ">=", Number("18"))),
         ("'A' <> grade", Comparison("grade", "!=", Text("A"))),
-        ("age BETWEEN -1.5 AND +2e3", Joined("and", (Comparison("age", ">=", Number("-1.5")), Comparison("age", "<=", Number("2e3"))))),
-        ("x not between 1 and 2", Not(Joined("and", (Comparison("x", ">=", Number("1")), Comparison("x", "<=", Number("2")))))),
+        (
+            "age BETWEEN -1.5 AND +2e3",
+            Joined("and", (Comparison("age", ">=", Number("-1.5")), Comparison("age", "<=", Number("2e3")))),
+        ),
+        (
+            "x not between 1 and 2",
+            Not(Joined("and", (Comparison("x", ">=", Number("1")), Comparison("x", "<=", Number("2"))))),
+        ),
         ("x Not In ('a', 'O''Hare')", Among("x", (Text("a"), Text("O'Hare")), among=False)),
         ("x is NULL or x IS not missing", Joined("or", (Missing("x"), Missing("x", missing=False)))),
         ("not x = true", Not(Comparison("x", "=", Truth(value=True)))),
-        ("a = 1 or b = 2 and c = 3", Joined("or", (Comparison("a", "=", Number("1")), Joined("and", (Comparison("b", "=", Number("2")), Comparison("c", "=", Number("3"))))))),
+        (
+            "a = 1 or b = 2 and c = 3",
+            Joined(
+                "or",
+                (
+                    Comparison("a", "=", Number("1")),
+                    Joined("and", (Comparison("b", "=", Number("2")), Comparison("c", "=", Number("3")))),
+                ),
+            ),
+        ),
         ("((a = .5))", Comparison("a", "=", Number(".5"))),
         ('"first ""name""" = \'x\'', Comparison('first "name"', "=", Text("x"))),
         ("größe > 5.", Comparison("größe", ">", Number("5."))),
-        ("date = '2013-01-01' and missing = 3", Joined("and", (Comparison("date", "=", Text("2013-01-01")), Comparison("missing", "=", Number("3"))))),
+        (
+            "date = '2013-01-01' and missing = 3",
+            Joined("and", (Comparison("date", "=", Text("2013-01-01")), Comparison("missing", "=", Number("3")))),
+        ),
         ("x = '--' and\n\ty = ';'", Joined("and", (Comparison("x", "=", Text("--")), Comparison("y", "=", Text(";"))))),
     ],
-)  # fmt: skip
+)
 def test_what_is_read(written, meant):
     assert parsed(written).root == meant
 
@@ -101,7 +119,7 @@ WRONG = {
     "x = (select max(x) from t)": "is not a value.",
     "exists (select 1)": "is not a comparison.",
     "x = 5::int": "':', character 6, on.",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("written", WRONG)

@@ -66,7 +66,6 @@ def _begun(path: Path, mode: str) -> sqlite3.Connection:
     try:
         connection.text_factory = _decoded
         connection.execute("pragma query_only = on")
-        connection.execute("pragma trusted_schema = off")  # views may not do more than compute
         connection.execute("begin")
         connection.execute("select count(*) from sqlite_master").fetchall()  # this locks, and reads the schema
     except BaseException:
