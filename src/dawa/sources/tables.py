@@ -1,10 +1,10 @@
 """What users pass as a table, and what it becomes: a source, which is a table that is open in its engine."""
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote
 
@@ -192,9 +192,10 @@ def addressed(table: Any) -> Any:  # noqa: ANN401  whatever users pass
 def _in_file(name: str) -> str | Table:
     """A table in a file; a file may have a ``#`` in its own name."""
     place, _, inside = name.rpartition("#")
-    if not place or not inside or Path(name).exists():
+    if not place or not inside or os.path.exists(name):  # noqa: PTH110  pathlib raises for names that are too long
         return name
-    return Table(place, inside) if place.lower().endswith(DATABASES) or Path(place).is_file() else name
+    there = place.lower().endswith(DATABASES) or os.path.isfile(place)  # noqa: PTH113
+    return Table(place, inside) if there else name
 
 
 def is_address(text: str) -> bool:

@@ -100,7 +100,7 @@ def parsed(text: object) -> Where:
         ConditionError: If it is not one; the error points at the first word that does not fit.
 
     >>> str(parsed("age BETWEEN 18 and 65 and Not name is NULL"))
-    "(age >= 18 and age <= 65) and not (name is missing)"
+    '(age >= 18 and age <= 65) and not (name is missing)'
     """
     if isinstance(text, Where):
         return text

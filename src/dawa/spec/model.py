@@ -198,7 +198,8 @@ class Spec:
 
 def is_text(source: str) -> bool:
     """Whether a source may be a text file: it may have any name that does not say something else."""
-    return not is_address(source) and not source.rpartition("#")[0] and not source.lower().endswith(TYPED)
+    inside = is_address(source) or isinstance(addressed(source), Table)
+    return not inside and not source.lower().endswith(TYPED)
 
 
 def declared(source: str, table: str | None, written: dict[str, Any]) -> Dialect | None:

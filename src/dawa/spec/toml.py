@@ -264,7 +264,7 @@ def _spec(data: dict[str, Any], folder: Path) -> Spec:
         tuple(_axis(_entries(axis, AXIS, "[[axes]]")) for axis in axes),
         privacy.pop("epsilon", None),
         table=source.get("table"),
-        dialect=_dialect(place, source.get("table"), written),
+        dialect=_dialect(beside(folder, place) if "file" in source else place, source.get("table"), written),
         where=source.get("where"),
         **privacy,
         **release,
@@ -279,12 +279,12 @@ def _dialect(path: str, table: str | None, entries: dict[str, Any]) -> Dialect |
 
 
 def _dialect_entries(spec: Spec) -> dict[str, Any]:
-    """The parts of a dialect that differ from the default; of a text file, always the delimiter."""
+    """The parts of a dialect that differ from the default, and always one that says that there is a dialect."""
     if spec.dialect is None:
         return {}
-    always = {"delimiter"} if spec.is_text else set(dialect.VALUES) - {"date_format"}
+    always = "delimiter" if spec.is_text else "decimal"
     found, usual = asdict(spec.dialect), asdict(dialect.of(spec.source if spec.is_text else ""))
-    told = {name: value for name, value in found.items() if name in always or value != usual[name]}
+    told = {name: value for name, value in found.items() if name == always or value != usual[name]}
     return {name: False if value is None else value for name, value in told.items()}
 
 
