@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import dawa
 from dawa import Axis, ledger, sources
 from dawa.errors import DawaError, ExhaustedError, SourceError
-from dawa.sources import database_files, sqlite
+from dawa.sources import database_files, engines, sqlite
 from helpers.binning import expected, found
 from helpers.reading import AWARE, CANARY, INTEGERS, LETTERS, NAIVE, NUMBERS, X, check_neighbours, outcome
 
@@ -428,6 +428,30 @@ def test_the_duckdb_file_is_not_written(tmp_path):
     before = path.read_bytes()
     found(table, X)
     assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["x.duckdb"]
+
+
+def test_a_log_that_was_left_behind(tmp_path):
+    """A program that stopped in the middle leaves what it committed in a second file."""
+    path = tmp_path / "x.duckdb"
+    table = duckdb_file(path, "int", [1])
+    code = (
+        f"import duckdb, os; held = duckdb.connect({str(path)!r});"
+        " held.execute('begin'); held.execute('insert into t values (2)'); held.execute('commit'); os._exit(0)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603  our own code
+    assert Path(f"{path}.wal").exists()
+    assert found(table, X) == {1: 1, 2: 1}
+
+
+def test_large_tables_use_a_private_folder_for_what_does_not_fit_in_memory(tmp_path, monkeypatch):
+    """Other files cannot be opened, but these can."""
+    monkeypatch.setattr(engines, "MEMORY", "40MB")
+    path = tmp_path / "x.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table t as select range % 10 as x, range as who from range(1500000)")
+    kept = found(f"{path}#t", X, unit="who")
+    assert kept == dict.fromkeys(range(10), 150_000)
     assert [one.name for one in tmp_path.iterdir()] == ["x.duckdb"]
 
 

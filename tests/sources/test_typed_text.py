@@ -14,7 +14,7 @@ import pytest
 import dawa
 from dawa import Axis, ledger, sources
 from dawa.errors import AxisError, ConditionError, SourceError
-from dawa.sources import casts, engines
+from dawa.sources import casts, counting, engines
 from helpers.binning import date_borders, found
 from helpers.reading import CANARY, X, check_neighbours, outcome
 
@@ -238,6 +238,16 @@ def test_postgres_before_version_16_refuses_before_paying(server, tmp_path, monk
     assert found(table, Axis.ordered("x", ["A"])) == {0: 1}
 
 
+def test_zones_that_a_server_does_not_know_are_refused_before_paying(server, tmp_path, monkeypatch):
+    """It would notice at the first time without an offset, after paying, and so say that there is one."""
+    book = ledger.opened(tmp_path / "ledger.db")
+    book.create("hr", cap=1)
+    monkeypatch.setattr(casts, "in_zone", lambda zone, clock, known=casts.in_zone: known(zone + "x", clock))
+    with pytest.raises(AxisError, match="postgres does not know the time zone Europe/Berlin"):
+        dawa.release(sources.table(server, "v0", "texts"), BERLIN, epsilon=1, ledger=book, dataset="hr")
+    assert book.account("hr").spent == 0
+
+
 @pytest.mark.parametrize("axis", [YEAR, BERLIN])
 def test_formats_that_an_engine_cannot_read_are_refused(server, axis):
     with pytest.raises(SourceError, match=r"postgres cannot read the format '%d.%m.%Y' without failing"):
@@ -264,6 +274,9 @@ def test_spark_reads_text_without_failing(spark):
     assert found(frame(texts), BERLIN) == {11: 1, 5: 1}
     for asked in ("x > 1", "x >= '2013-01-01'", "x < '2013-06-01 00:00Z'", "x = true", "x is missing"):
         assert outcome(frame([*texts, *HOSTILES]), Axis.ordered("x", ["A"]), where=asked)[0] == "counted"
+    with counting.source(frame(texts), (), None) as source:
+        assert source.knows_zone("Europe/Berlin")
+        assert not source.knows_zone("Europe/Nowhere")
     with pytest.raises(SourceError, match="pyspark cannot read the format"):
         found(sources.written(frame(texts), date_format="%d.%m.%Y"), YEAR)
 

@@ -92,6 +92,28 @@ def moment(text: Expression, engine: str) -> Expression:
     return text.try_cast(kind)
 
 
+@ibis.udf.scalar.builtin(name="timezone")  # type: ignore[untyped-decorator]
+def in_zone(zone: dt.string, time: dt.timestamp) -> dt.Timestamp(timezone="UTC"):  # type: ignore[valid-type]
+    """DuckDB's and PostgreSQL's own: the moment at which clocks in a zone show a time."""
+
+
+def at_home(clock: Expression, zone: str, engine: str) -> Expression:
+    """The moment at which clocks in a zone show a time."""
+    return to_utc_timestamp(clock, zone) if engine == "pyspark" else in_zone(ibis.literal(zone), clock)
+
+
+def knows_zone(backend: Any, zone: str) -> bool:  # noqa: ANN401  Ibis'
+    """Whether an engine knows a zone: it is asked about a time that is in no table."""
+    asked = backend.compile(at_home(ibis.literal("2000-01-01").cast("timestamp"), zone, backend.name))
+    try:
+        if backend.name == "pyspark":
+            return bool(backend.raw_sql(asked).collect())
+        with backend.con.cursor() as cursor:
+            return bool(cursor.execute(asked).fetchall())
+    except Exception:  # noqa: BLE001  engines raise errors of their own
+        return False
+
+
 def _asked(text: Expression, name: str, kind: dt.DataType) -> Expression:
     """A cast in PostgreSQL, where it succeeds."""
     return ibis.ifelse(pg_input_is_valid(text, name), text, ibis.null("string")).cast(kind)

@@ -67,6 +67,10 @@ def _readable(column: Column, axis: Axis, source: Source) -> Column:
     dialect = column.text or Dialect()
     if converts(axis):
         check_casts(source, axis.column, dialect, times=isinstance(axis, DateAxis))
+    if isinstance(axis, DateAxis) and axis.zone is not None and not source.knows_zone(axis.zone):
+        raise AxisError(
+            f"{source.engine} does not know the time zone {axis.zone}.", "name one that it knows, such as 'Etc/UTC'."
+        )
     return replace(column, text=dialect, read=read(column.value, axis, dialect, source.engine))
 
 

@@ -81,7 +81,13 @@ class Query:
         return self.source.fetch(self.expression).drop_null()
 
 
-def counted(table: TableLike, axes: tuple[Axis, ...], unit: str | None = None, max_rows_per_unit: int = 1) -> Counts:
+def counted(
+    table: TableLike,
+    axes: tuple[Axis, ...],
+    unit: str | None = None,
+    max_rows_per_unit: int = 1,
+    where: Where | str | None = None,
+) -> Counts:
     """Count a table's records along axes, inside the engine that holds it.
 
     Args:
@@ -89,6 +95,7 @@ def counted(table: TableLike, axes: tuple[Axis, ...], unit: str | None = None, m
         axes: One to four attributes.
         unit: The column that says whose record it is; None counts all records.
         max_rows_per_unit: How many records of one unit are kept, chosen at random.
+        where: Which records are counted; None counts all.
 
     Raises:
         DawaError: A subclass of it, if the table cannot be opened or does not fit the axes.
@@ -97,7 +104,7 @@ def counted(table: TableLike, axes: tuple[Axis, ...], unit: str | None = None, m
     >>> sources.counted({"age": [31, 45, None, 62]}, (Axis("age", 0, 100),))
     Counts(100 cells)
     """
-    with query(table, axes, unit, max_rows_per_unit) as asked:
+    with query(table, axes, unit, max_rows_per_unit, where) as asked:
         return asked.counts()
 
 

@@ -53,7 +53,16 @@ def source(
         else:
             backend.to_pyarrow(expression.limit(0))
 
-    return Source(table, backend.name, column, there, fetch, check, casts=casts.can(backend))
+    return Source(
+        table,
+        backend.name,
+        column,
+        there,
+        fetch,
+        check,
+        casts=casts.can(backend),
+        knows_zone=partial(casts.knows_zone, backend),
+    )
 
 
 def _aware(backend: Any, table: Any) -> set[str]:  # noqa: ANN401
@@ -71,7 +80,10 @@ def _huge(backend: Any, table: Any) -> set[str]:  # noqa: ANN401
     """The columns of DuckDB's whole numbers of 128 bits, which Ibis takes for decimals of 38 digits."""
     if backend.name != "duckdb" or not any(kind.is_decimal() for kind in table.schema().types):
         return set()
-    described = backend.con.execute(f"describe {backend.compile(table)}").fetchall()
+    try:
+        described = backend.con.execute(f"describe {backend.compile(table)}").fetchall()
+    except Exception:  # noqa: BLE001  DuckDB's own, about an expression over a table that is not there yet
+        return set()
     return {name for name, kind, *_ in described if kind == "HUGEINT"}
 
 

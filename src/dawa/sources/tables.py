@@ -55,6 +55,7 @@ class Source:
         handling: How the rows are read, in sentences.
         declared: The same in plain values, for a ledger.
         casts: Whether the engine can read numbers and times from text without failing at any of it.
+        knows_zone: Whether the engine knows a time zone by its name, where it reads local times from text.
     """
 
     table: Any
@@ -66,6 +67,7 @@ class Source:
     handling: tuple[str, ...] = ()
     declared: dict[str, Any] = field(default_factory=dict)
     casts: bool = False
+    knows_zone: Callable[[str], bool] = field(default=lambda _: True, repr=False)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Written:
         dialect: How numbers, dates and missing values are written.
     """
 
-    table: Any
+    table: Any = field(repr=False)  # it may hold records
     dialect: Dialect
 
 

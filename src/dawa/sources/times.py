@@ -46,11 +46,6 @@ def try_strptime_zoned(text: dt.string, form: dt.string) -> dt.Timestamp(timezon
     """The same for a format with an offset from UTC."""
 
 
-@ibis.udf.scalar.builtin(name="timezone")  # type: ignore[untyped-decorator]
-def in_zone(zone: dt.string, time: dt.timestamp) -> dt.Timestamp(timezone="UTC"):  # type: ignore[valid-type]
-    """DuckDB's own: the moment at which clocks in a zone show a time."""
-
-
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
 def epoch_ns(moment) -> dt.int64:  # type: ignore[no-untyped-def]  # noqa: ANN001  with or without a zone
     """DuckDB's own: nanoseconds since 1970, and NULL at infinity."""
@@ -88,8 +83,7 @@ def read(text: Expression, zone: str | None, dialect: Dialect, engine: str) -> E
     clock = casts.clock(written, engine)
     if zone is None:
         return clock
-    here = casts.to_utc_timestamp(clock, zone) if engine == "pyspark" else in_zone(ibis.literal(zone), clock)
-    return ibis.ifelse(has_offset(written), casts.moment(written, engine), here)
+    return ibis.ifelse(has_offset(written), casts.moment(written, engine), casts.at_home(clock, zone, engine))
 
 
 def _formatted(text: Expression, zone: str | None, dialect: Dialect) -> Expression:
@@ -99,7 +93,7 @@ def _formatted(text: Expression, zone: str | None, dialect: Dialect) -> Expressi
     if dialect.zoned:
         return try_strptime_zoned(written, form)
     clock = try_strptime(written, form)
-    return clock if zone is None else in_zone(ibis.literal(zone), clock)
+    return clock if zone is None else casts.at_home(clock, zone, "duckdb")
 
 
 def iso(text: Expression, engine: str) -> Expression:
