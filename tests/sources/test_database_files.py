@@ -436,7 +436,7 @@ def test_a_log_that_was_left_behind(tmp_path):
     path = tmp_path / "x.duckdb"
     table = duckdb_file(path, "int", [1])
     code = (
-        f"import duckdb, os; held = duckdb.connect({str(path)!r});"
+        f"import duckdb, os; held = duckdb.connect({str(path)!r});"  # noqa: S608  our own path
         " held.execute('begin'); held.execute('insert into t values (2)'); held.execute('commit'); os._exit(0)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603  our own code
