@@ -235,5 +235,5 @@ def test_errors_that_follow_from_counts_name_none():
             dawa.estimate(wrong, epsilon=1)
         assert "777" not in str(caught.value)
     with pytest.raises(dawa.DawaError) as caught:
-        dawa.release({"x": np.array(["777777"])}, dawa.Axis("x", 0, 5), epsilon=1)
+        dawa.release({"x": np.array([b"777777"])}, dawa.Axis("x", 0, 5), epsilon=1)
     assert "777" not in str(caught.value)

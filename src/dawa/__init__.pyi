@@ -5,6 +5,7 @@ from .counts import Counts
 from .errors import (
     AxisError,
     BudgetError,
+    ConditionError,
     CountsError,
     DawaError,
     ExhaustedError,
@@ -37,6 +38,7 @@ __all__ = [
     "AxisLike",
     "AxisValue",
     "BudgetError",
+    "ConditionError",
     "Counts",
     "CountsError",
     "DawaError",

@@ -61,6 +61,10 @@ class SourceError(DawaError, ValueError):
     """A table that cannot be found, opened or read."""
 
 
+class ConditionError(DawaError, ValueError):
+    """A condition on records that cannot be read, or that does not fit its columns."""
+
+
 class ReleaseError(DawaError, ValueError):
     """A release file that is broken, or newer than this library."""
 

@@ -51,6 +51,15 @@ MOST_NAME = 2**17
 MOST_MISSING_WORDS = 100
 """Words that mean "missing" in a text file."""
 
+MOST_CONDITION = 100_000
+"""Characters of a condition on records."""
+
+MOST_COMPARISONS = 1000
+"""Values in a condition; engines compare with each of them."""
+
+MOST_NESTING = 50
+"""Parentheses inside parentheses of a condition."""
+
 MOST_DATE_RUNS = 4096
 """Stretches of a date axis with cells of equal length; engines search among them by comparisons."""
 

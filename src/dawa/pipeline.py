@@ -40,6 +40,8 @@ from dawa.results.estimate import Estimate
 from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement, protected
 from dawa.sources.tables import TableLike, UnitLike
+from dawa.sources.where import Where
+from dawa.sources.where_text import optional
 from dawa.version import __version__
 from dawa.workloads import all_ranges, random_rectangles
 
@@ -97,6 +99,7 @@ def release(
     epsilon: Epsilon,
     unit: UnitLike | None = None,
     max_rows_per_unit: int | str | None = None,
+    where: Where | str | None = None,
     workload: Workload | None = None,
     mechanism: MechanismLike = "dawa",
     ledger: "LedgerLike | None" = None,
@@ -107,8 +110,8 @@ def release(
     """Release how a table's records lie along axes, under epsilon-differential privacy for each record or person.
 
     Args:
-        table: A path to a CSV, Parquet or Arrow file, a frame, a dict of arrays, ``"postgresql://…/database#table"``,
-            a Spark data frame, or an Ibis table.
+        table: A path to a CSV, Parquet or Arrow file, ``"people.sqlite#table"`` or ``"people.duckdb#table"``, a frame,
+            a dict of arrays, ``"postgresql://…/database#table"``, a Spark data frame, or an Ibis table.
         axes: The attribute with its public bounds and step, or up to four of them; ``Axis.auto`` finds bounds in the
             data, for a share of epsilon.
         epsilon: The budget, all of which is spent.
@@ -117,6 +120,7 @@ def release(
         max_rows_per_unit: How many records of one unit are counted, chosen at random; needed where there is a unit.
             ``"auto"`` finds a number that keeps nine tenths of all records, ``"95%"`` one that keeps that part, for a
             twentieth of epsilon.
+        where: Which records are counted, such as ``"carrier = 'AA' and year >= 2013"``; None counts all.
         workload: What will be asked most; None stands for all ranges equally.
         mechanism: A name from ``dawa.mechanisms.names(with_error_bars=True)``, or one of them with its options.
         ledger: A file, or a database's address, that keeps the dataset's budget; it pays before data is read.
@@ -145,7 +149,7 @@ def release(
             f"The mechanism {chosen.name!r} does not know the noise of its answers, so it cannot make a release.",
             "use 'dawa', or dawa.estimate if you need no error bars.",
         )
-    owner = sources.unit_columns(unit)
+    owner, condition = sources.unit_columns(unit), optional(where)
     if workload is not None and any(isinstance(axis, AutoAxis) for axis in listed):
         raise OptionError(
             "A workload needs axes with bounds, and these are to be found in the data.",
@@ -154,17 +158,19 @@ def release(
     book = _ledger(ledger, dataset)
     name = uuid4().hex
     with ExitStack() as paid:  # from the reservation on, a failure says what it cost
-        search = bounds.planned(table, listed, owner, max_rows_per_unit)
+        search = bounds.planned(table, listed, owner, max_rows_per_unit, condition)
         searched = {what: share * total for what, share in search.shares.items()}
         rest = total - sum(searched.values())
         with ExitStack() as reading:
-            query = reading.enter_context(sources.query(table, search.probes, owner, search.most))
+            query = reading.enter_context(sources.query(table, search.probes, owner, search.most, condition))
             query.check()
-            handling = query.source.handling
+            only = () if condition is None else (condition.describe(),)
+            handling = (*query.source.handling, *only)
             domain = _widest(search, rest, workload, chosen, try_it=book is not None or bool(search))
             reservation = None
             if book is not None and dataset is not None:
-                what = _what(listed, owner, max_rows_per_unit, {**chosen.changed(), **options}, query.source.declared)
+                declared = {**query.source.declared, **({} if condition is None else {"where": str(condition)})}
+                what = _what(listed, owner, max_rows_per_unit, {**chosen.changed(), **options}, declared)
                 reservation = book.reserve(
                     dataset,
                     total,
@@ -180,7 +186,7 @@ def release(
                 along = search.bounds(table, total, randomness)
                 domain = Domain.of(along, search.cap(table, along, total, domain.most, randomness), rest, workload)
                 handling = (*handling, *search.describe())
-                query = reading.enter_context(sources.query(table, domain.axes, owner, domain.most))
+                query = reading.enter_context(sources.query(table, domain.axes, owner, domain.most, condition))
             check.within(bounds.loss(searched, domain.per_record, domain.most), total, "A unit")
             progress.reached("Reading")
             tally = query.counts()

@@ -22,6 +22,8 @@ from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 from dawa.results.margins import margin_factor
 from dawa.results.statement import listed
+from dawa.sources.where import Where
+from dawa.sources.where_text import optional
 from dawa.workloads import uniform
 
 CONFIDENCE = 0.95
@@ -63,6 +65,7 @@ class Plan:
         queries: How many ranges the release is made for; None stands for all of them.
         looks: Whether the mechanism looks at the data to choose its buckets; its noise then depends on the data.
         expected: The noise of answers, by the number of buckets; one line if the noise is known.
+        where: Which records would be counted; None stands for all.
     """
 
     axes: tuple[str, ...]
@@ -75,6 +78,14 @@ class Plan:
     queries: int | None
     looks: bool
     expected: tuple[Expected, ...]
+    where: Where | None = None
+
+    @property
+    def filtered(self) -> tuple[str, ...]:
+        """Which records would be counted, in a sentence, if not all."""
+        if self.where is None:
+            return ()
+        return (f"Only records with {self.where} would be counted, where that is known.",)
 
     @property
     def protected(self) -> str:
@@ -119,6 +130,7 @@ class Plan:
             "split": {step: str(part) for step, part in self.split.items()},
             "unit": list(self.unit),
             "max_rows_per_unit": self.max_rows_per_unit,
+            "where": None if self.where is None else str(self.where),
             "queries": self.queries,
             "depends_on_data": self.looks,
             "confidence": CONFIDENCE,
@@ -134,6 +146,7 @@ def planned(
     epsilon: Epsilon,
     unit: sources.UnitLike | None = None,
     max_rows_per_unit: int | str | None = None,
+    where: Where | str | None = None,
     workload: Workload | None = None,
     mechanism: MechanismLike = "dawa",
     **options: Any,  # noqa: ANN401  each mechanism checks its own
@@ -151,7 +164,7 @@ def planned(
     total = budget.exact(epsilon)
     chosen = mechanisms.configured(mechanism, options)
     name, options = chosen.name, {**chosen.changed(), **options}
-    owner = sources.unit_columns(unit)
+    owner, condition = sources.unit_columns(unit), optional(where)
     keep = bounds.kept(owner, max_rows_per_unit)
     along = pipeline.listed_axes(axes)
     told = tuple(axis.describe() for axis in along)
@@ -161,7 +174,7 @@ def planned(
         split = {**searched, "the release itself": total - sum(searched.values())}
         most = sources.check_rows(owner, max_rows_per_unit) if keep is None else max_rows_per_unit or 1
         cells = tuple(axis.size for axis in known) if len(known) == len(along) else ()
-        return Plan(told, cells, total, name, split, owner, most, None, looks=True, expected=())
+        return Plan(told, cells, total, name, split, owner, most, None, looks=True, expected=(), where=condition)
     most = sources.check_rows(owner, max_rows_per_unit)
     share = budget.exact(total / most, "epsilon / max_rows_per_unit")
     shape = tuple(axis.size for axis in known)
@@ -174,7 +187,7 @@ def planned(
         expected = _known(shape, asked, share, name, options)
     queries = None if workload is None else len(workload)
     whole = {step: part * most for step, part in split.items()}
-    return Plan(told, shape, total, name, whole, owner, most, queries, looks, tuple(expected))
+    return Plan(told, shape, total, name, whole, owner, most, queries, looks, tuple(expected), condition)
 
 
 def _split(shape: tuple[int, ...], epsilon: Fraction, mechanism: str, options: dict[str, Any]) -> dict[str, Fraction]:

@@ -99,9 +99,9 @@ def expected(axes, *columns):
     return dict(counts)
 
 
-def everything(table, *axes, unit=None, max_rows_per_unit=1):
+def everything(table, *axes, unit=None, max_rows_per_unit=1, where=None):
     """The same, by the engine."""
-    with sources.query(table, axes, sources.unit_columns(unit), max_rows_per_unit) as query:
+    with sources.query(table, axes, sources.unit_columns(unit), max_rows_per_unit, where) as query:
         query.check()
         rows = query.rows()
     pairs = zip(rows["cell"].to_pylist(), rows["records"].to_pylist(), strict=True)

@@ -121,11 +121,11 @@ def named(columns, **marks):
 # --- counts ---------------------------------------------------------------------------------------------------------
 
 
-def outcome(table, *axes, unit=None, max_rows_per_unit=1):
+def outcome(table, *axes, unit=None, max_rows_per_unit=1, where=None):
     """What comes of counting a table: its counts, or in their place the words of the refusal, and when it came."""
     step = "opening"
     try:
-        with sources.query(table, axes, sources.unit_columns(unit), max_rows_per_unit) as query:
+        with sources.query(table, axes, sources.unit_columns(unit), max_rows_per_unit, where) as query:
             step = "checking"
             query.check()
             step = "reading"

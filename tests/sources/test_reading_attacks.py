@@ -191,7 +191,7 @@ def test_identifiers_that_are_equal_are_one(values):
 
 
 def test_an_axis_without_a_type_does_not_name_units():
-    with pytest.raises(SourceError, match="is both an axis and the unit"):
+    with pytest.raises(SourceError, match="is the unit and also an axis"):
         found({"x": [7, 7.0, "7"]}, X, unit="x")
     assert found({"x": np.array([7, 7, 8])}, X, unit="x") == {7: 1, 8: 1}
 

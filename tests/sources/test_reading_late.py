@@ -329,7 +329,7 @@ REFUSED = {
     "wrong delimiter": (lambda folder: text(folder, "x;y\n5;5\n"), X),
     "wrong format": (lambda folder: text(folder, date_format="%Q"), DAYS),
     "format with an offset": (lambda folder: text(folder, date_format="%Y %z"), DAYS),
-    "wrong type": (lambda _: {"x": np.array(["A"])}, X),
+    "wrong type": (lambda _: {"x": np.array([True])}, X),
     "zone of the column": (lambda _: {"x": pa.array([1], pa.timestamp("us", "UTC"))}, DAYS),
     "zone of the axis": (
         lambda _: {"x": pa.array([1], pa.timestamp("us"))},

@@ -1,6 +1,7 @@
 """A description that is written down reads back the same, and nothing in it is ignored."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -142,7 +143,11 @@ WRONG = [
     ("epsilon = 0.5", "epsilon =", "is not TOML: .*line 11", "correct that line"),
     ('file = "people.parquet"', "", "one file or one url", "file ="),
     ('file = "people.parquet"', 'file = "a"\nurl = "b://c"', "one file or one url", "file ="),
-    ('file = "people.parquet"', 'file = "a"\ntable = "b"', "no table", "leave the table out"),
+    ('file = "people.parquet"', 'file = "a.csv"\ntable = "b"', "no table", "leave the table out"),
+    ('file = "people.parquet"', 'file = "a.db#b"\ntable = "b"', "named twice", "once"),
+    ('file = "people.parquet"', 'file = "a.db"\ntable = "b"\ndelimiter = ";"', "not a text file", "decimal mark"),
+    ('file = "people.parquet"', 'file = "a"\nwhere = "x == 1"', "'==', character 3", "single ="),
+    ('file = "people.parquet"', 'file = "a"\nwhere = 5', "where is not text", "in quotes"),
     ('file = "people.parquet"', 'url = "p://h/d"', "one table", "--table people"),
     ('file = "people.parquet"', 'url = "p://h/d#t"\ntable = "t"', "one table", "once"),
     ('file = "people.parquet"', "file = 5", "file is not text", "in quotes"),
@@ -178,6 +183,26 @@ def test_each_wrong_step_leads_on(old, new, problem, hint):
     assert "secret" not in str(caught.value)
     with pytest.raises(SpecError, match=hint):
         raise caught.value
+
+
+@pytest.mark.parametrize(
+    ("source", "entries"),
+    [
+        ("people.parquet", {"where": """age >= 18 and "first name" != 'O''Hare'"""}),
+        ("people.db", {"table": "people", "where": "x = 1"}),
+        ("people.db#people", {"dialect": Dialect(decimal=",")}),
+        ("people.parquet", {"dialect": Dialect()}),
+        ("people.duckdb", {"table": "hr.people", "dialect": Dialect(date_format="%d.%m.%Y", missing=("?",))}),
+        ("p://server/hr", {"table": "people", "where": "x is missing", "dialect": Dialect(missing=())}),
+    ],
+)
+def test_conditions_tables_and_what_is_declared_about_text_are_kept(tmp_path, source, entries):
+    spec = Spec(source, (AxisSpec("age", start="0", stop="9"),), Fraction(1), **entries)
+    read = toml.parsed(toml.written(spec, Path()), Path("spec.toml"))
+    assert read == spec
+    toml.save(spec, tmp_path / "spec.toml")
+    saved = toml.read(tmp_path / "spec.toml")
+    assert (saved.table, saved.where, saved.dialect) == (spec.table, spec.where, spec.dialect)
 
 
 @pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", '"much"', "1e99"])

@@ -21,6 +21,7 @@ from dawa.noise.randomness import Randomness
 from dawa.results.estimate import Estimate
 from dawa.results.statement import each
 from dawa.sources.tables import TableLike
+from dawa.sources.where import Where
 from dawa.workloads import all_ranges
 
 SHARE = Fraction(1, 20)
@@ -40,6 +41,7 @@ class Search:
         unit: The columns of the unit.
         most: The cap on a unit's rows, if it is given.
         keep: The part of all rows that the cap shall keep, if it is to be found; None if it is given.
+        where: Which records are counted; None counts all.
         grids: The grid on which the bounds of each axis are looked for; None for an axis whose bounds are given.
     """
 
@@ -47,6 +49,7 @@ class Search:
     unit: tuple[str, ...]
     most: int
     keep: Fraction | None
+    where: Where | None
     grids: tuple[Axis | None, ...]
 
     @property
@@ -96,7 +99,7 @@ class Search:
             if not isinstance(axis, AutoAxis) or grid is None:
                 axes.append(_over(axis, grid, None))
                 continue
-            with sources.query(table, (grid,), self.unit) as query:
+            with sources.query(table, (grid,), self.unit, where=self.where) as query:
                 counts = query.counts().inside
             axes.append(_over(axis, grid, found.hull(_measured(counts, axis.share * epsilon, randomness))))
         return tuple(axes)
@@ -107,13 +110,17 @@ class Search:
         """Find how many rows of a unit to count, ``most`` at most, if that is not given; each unit takes part once."""
         if self.keep is None:
             return self.most
-        with sources.query(table, axes, self.unit) as query:
+        with sources.query(table, axes, self.unit, where=self.where) as query:
             units = query.units(found.SIZES)
         return found.cap(_measured(units, SHARE * epsilon, randomness), self.keep, most)
 
 
 def planned(
-    table: TableLike, axes: Sequence[Axis | AutoAxis], unit: tuple[str, ...], max_rows_per_unit: int | str | None
+    table: TableLike,
+    axes: Sequence[Axis | AutoAxis],
+    unit: tuple[str, ...],
+    max_rows_per_unit: int | str | None,
+    where: Where | None = None,
 ) -> Search:
     """What has to be found, on the farthest grids that the table's types allow.
 
@@ -128,15 +135,15 @@ def planned(
     shares(axes, unit, keep)
     choices = [axis.grids() if isinstance(axis, AutoAxis) else [None] for axis in axes]
     if not any(isinstance(axis, AutoAxis) for axis in axes):
-        return Search(tuple(axes), unit, most, keep, (None,) * len(axes))
+        return Search(tuple(axes), unit, most, keep, where, (None,) * len(axes))
     refused: DawaError = AxisError("The axes have too many cells.", "choose coarser steps, or fewer axes.")
     for place in range(max(map(len, choices))):
         grids = tuple(listed[min(place, len(listed) - 1)] for listed in choices)
-        search = Search(tuple(axes), unit, most, keep, grids)
+        search = Search(tuple(axes), unit, most, keep, where, grids)
         if math.prod(axis.size for axis in search.widest) > MOST_CELLS:
             continue
         try:
-            with sources.query(table, search.probes, unit) as query:
+            with sources.query(table, search.probes, unit, where=where) as query:
                 query.check()
         except AxisError as error:
             refused = error

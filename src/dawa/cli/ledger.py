@@ -17,7 +17,7 @@ from dawa.cli import looks
 from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER
 from dawa.cli.terminal import reported, write_json
 from dawa.errors import LedgerError
-from dawa.sources.tables import labelled
+from dawa.sources.labels import labelled
 
 if TYPE_CHECKING:  # a database, which --help answers without
     import dawa.ledger.scopes

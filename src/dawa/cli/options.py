@@ -58,7 +58,8 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A file (.parquet, .csv, .tsv, .arrow), the address of a database (postgresql://…, with --table), or"
+        help="A file (.parquet, .csv, .tsv, .arrow, or .sqlite, .db, .duckdb with --table), the address of a database"
+        " (postgresql://…, with --table), or"
         " a spec (spec.toml), which says all the rest.",
         show_default=False,
     ),
@@ -229,7 +230,12 @@ Header = Annotated[
 ]
 Decimal = Annotated[
     str | None,
-    typer.Option("--decimal", metavar="CHARACTER", help="The decimal mark: . (the default) or ,", rich_help_panel=TEXT),
+    typer.Option(
+        "--decimal",
+        metavar="CHARACTER",
+        help="The decimal mark: . (the default) or , (this and the next two go with text in any source)",
+        rich_help_panel=TEXT,
+    ),
 ]
 DateFormat = Annotated[
     str | None,
@@ -255,6 +261,15 @@ Missing = Annotated[
 Table = Annotated[
     str | None,
     typer.Option("--table", metavar="NAME", help="The table, where SOURCE is a database.", rich_help_panel=RELEASE),
+]
+Where = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="CONDITION",
+        help="Count only records for which this is true: \"carrier = 'AA' and year >= 2013\".",
+        rich_help_panel=RELEASE,
+    ),
 ]
 Queries = Annotated[
     str | None,

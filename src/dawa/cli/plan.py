@@ -75,6 +75,7 @@ def plan(
     date_format: options.DateFormat = None,
     missing: options.Missing = None,
     table: options.Table = None,
+    where: options.Where = None,
     queries: options.Queries = None,
     mechanism: options.Mechanism = None,
     option: options.Option = None,
@@ -115,6 +116,7 @@ def plan(
             date_format=date_format,
             missing=missing,
             table=table,
+            where=where,
             queries=queries,
             mechanism=mechanism,
             option=option,
@@ -142,6 +144,7 @@ def _planned(spec: Spec, meant: specs.Meaning) -> Plan:
             epsilon=spec.epsilon,
             unit=spec.unit or None,
             max_rows_per_unit=spec.max_rows_per_unit,
+            where=spec.where,
             workload=meant.workload,
             mechanism=spec.mechanism,
             **spec.options,
@@ -164,6 +167,7 @@ def _show(spec: Spec, found: Plan, account: Account | None, times: int | None) -
         f"A release of {columns}{cells} would spend epsilon = {shown(found.epsilon)}: {parts}.",
         found.protected,
         *specs.reading(spec),
+        *found.filtered,
         *found.axes,
     ]
     if account is not None:

@@ -11,6 +11,7 @@ import csv
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dawa
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from dawa.axis import AutoAxis
     from dawa.ledger import Account
     from dawa.queries.workload import Workload
-    from dawa.sources import Table, TextFile
+    from dawa.sources import Table, TableLike
     from dawa.spec.model import AxisSpec, Spec, Value
     from dawa.spec.ranges import Asked
 
@@ -57,6 +58,7 @@ class Typed:
     date_format: str | None
     missing: str | None
     table: str | None
+    where: str | None
     queries: str | None
     mechanism: str | None
     option: list[str] | None
@@ -79,7 +81,7 @@ class Typed:
             raise SpecError(
                 "The release has no column.", "name the attribute and its bounds: --column age --range 0:120."
             )
-        text = dialect.of(self.source, **written) if written else None
+        text = dawa.spec.model.declared(self.source, self.table, written)
         if "unit" in given:
             given["unit"] = tuple(_separated(given["unit"]))
         if given.get("max_rows_per_unit", "").isdecimal():
@@ -224,10 +226,18 @@ def meaning(spec: Spec) -> Meaning:
     return Meaning(axes, asked, dawa.spec.ranges.workload(asked, known) if asked else None, _ledger(spec))
 
 
-def table(spec: Spec) -> str | Table | TextFile:
+def table(spec: Spec) -> TableLike:
     """What to read: a file, or a table of a database."""
+    if spec.dialect is None:
+        return _table(spec)
+    if spec.is_text:
+        return dawa.sources.TextFile(spec.source, spec.dialect)
+    return dawa.sources.Written(_table(spec), spec.dialect)
+
+
+def _table(spec: Spec) -> str | Table:
     if not is_address(spec.source):
-        return spec.source if spec.dialect is None else dawa.sources.TextFile(spec.source, spec.dialect)
+        return spec.source if spec.table is None else dawa.sources.table(Path(spec.source), spec.table)
     if spec.table is None:
         return dawa.spec.model.expanded(spec.source)
     schema, dot, name = spec.table.partition(".")
@@ -237,7 +247,7 @@ def table(spec: Spec) -> str | Table | TextFile:
 def reading(spec: Spec) -> tuple[str, ...]:
     """How a text file would be read, in sentences; other sources say by themselves what they hold."""
     if spec.dialect is not None:
-        return spec.dialect.describe()
+        return spec.dialect.describe() if spec.is_text else (spec.dialect.describe_values(),)
     return dialect.of(spec.source).describe() if spec.source.lower().endswith(dialect.ENDINGS) else ()
 
 

@@ -1,6 +1,8 @@
 from .counting import Query, Tally, check_rows, counted, loss, query, unit_columns
 from .dialect import Dialect
-from .tables import Table, TableLike, TextFile, UnitLike, csv, label, table
+from .labels import label
+from .tables import Table, TableLike, TextFile, UnitLike, Written, csv, table, written
+from .where import Where
 
 __all__ = [
     "Dialect",
@@ -10,6 +12,8 @@ __all__ = [
     "Tally",
     "TextFile",
     "UnitLike",
+    "Where",
+    "Written",
     "check_rows",
     "counted",
     "csv",
@@ -18,4 +22,5 @@ __all__ = [
     "query",
     "table",
     "unit_columns",
+    "written",
 ]

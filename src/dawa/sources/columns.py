@@ -3,14 +3,17 @@
 Also: columns of categories on an ordered axis.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import ibis
+import ibis.expr.datatypes as dt
 
 from dawa.axis import Axis, DateAxis, EdgeAxis, NumberAxis, OrderedAxis
 from dawa.errors import AxisError, SourceError
-from dawa.sources import numbers, times
+from dawa.limits import MOST_DIGITS
+from dawa.sources import casts, numbers, times
 from dawa.sources.dialect import MISSING, Dialect
 from dawa.sources.placed import Expression, Placed, pointed, whole
 from dawa.sources.tables import Column, Source
@@ -38,7 +41,7 @@ def placed(source: Source, axis: Axis) -> Placed:
     Raises:
         AxisError: If the table lacks the column, or its type does not fit the axis.
     """
-    column = named(source, axis.column, "the axis")
+    column = _readable(named(source, axis.column, "the axis"), axis, source)
     if column.kind.is_null():  # a column that is declared to hold nothing
         never = ibis.literal(value=False)
         return Placed(never, whole(0), tuple((state, never) for state in axis.beyond))
@@ -53,19 +56,82 @@ def placed(source: Source, axis: Axis) -> Placed:
     return on_labels(column, ordered)
 
 
-def read(text: Expression, axis: Axis, dialect: Dialect) -> tuple[Expression, ...]:
-    """The values that an axis reads from text of no declared type.
+def converts(axis: Axis) -> bool:
+    """Whether an axis reads something else than text from text."""
+    return not isinstance(axis, OrderedAxis) or not isinstance(axis.labels[0], str)
+
+
+def _readable(column: Column, axis: Axis, source: Source) -> Column:
+    """The column; text also as the axis reads it, unless a view has read it already."""
+    if column.read or not (column.text or (column.kind.is_string() and converts(axis))):
+        return column
+    dialect = column.text or Dialect()
+    if converts(axis):
+        check_casts(source, axis.column, dialect, times=isinstance(axis, DateAxis))
+    if isinstance(axis, DateAxis) and axis.zone is not None and not source.knows_zone(axis.zone):
+        raise AxisError(
+            f"{source.engine} does not know the time zone {axis.zone}.", "name one that it knows, such as 'Etc/UTC'."
+        )
+    return replace(column, text=dialect, read=read(column.value, axis, dialect, source.engine))
+
+
+def check_casts(source: Source, name: str, dialect: Dialect, *, times: bool) -> None:
+    """Refuse to have text read by an engine that might fail at some of it.
+
+    Raises:
+        SourceError: If the engine cannot, or does not know the declared format of dates.
+    """
+    if not source.casts:
+        raise casts.refusal(name, source.engine)
+    if times and dialect.date_format is not None and source.engine != "duckdb":
+        raise SourceError(
+            f"{source.engine} cannot read the format {dialect.date_format!r} without failing at some values.",
+            f"convert the column {name!r} there, in a view with a declared type, or store it as in ISO 8601.",
+        )
+
+
+def told(source: Source, axes: Iterable[Axis], others: Iterable[str] = ()) -> Source:
+    """The source, which also says how text in its columns is read, unless it is a text file and says so anyway.
+
+    Args:
+        source: The open table.
+        axes: The axes.
+        others: Further columns in which numbers, times or missing values are read from text.
+    """
+    if "dialect" in source.declared:
+        return source
+    found = {axis.column: source.column(axis.column) for axis in axes if converts(axis)}
+    found |= {name: source.column(name) for name in others}
+    text = {name: column for name, column in found.items() if column and (column.text or column.kind.is_string())}
+    if not text:
+        return source
+    dialect = next((column.text for column in text.values() if column.text), Dialect())
+    return replace(
+        source,
+        handling=(*source.handling, dialect.describe_values(tuple(text))),
+        declared={**source.declared, "text": {"columns": list(text), **dialect.values()}},
+    )
+
+
+def read(text: Expression, axis: Axis, dialect: Dialect, engine: str = "duckdb") -> tuple[Expression, ...]:
+    """The values that an axis reads from text.
 
     Raises:
         AxisError: If these values cannot tell the axis's cells apart.
     """
     if isinstance(axis, OrderedAxis):
-        return (as_label(text, axis, dialect),)  # a category that the axis lists is never missing
-    if not set(dialect.missing) <= set(MISSING):  # the default words cannot be read as numbers or dates anyway
-        text = ibis.ifelse(text.isin(dialect.missing), ibis.null("string"), text)
+        return (as_label(text, axis, dialect, engine),)  # a category that the axis lists is never missing
+    text = without_words(text, dialect)
     if isinstance(axis, DateAxis):
-        return (times.read(text, axis, dialect),)
-    return numbers.read(text, cast("NumberAxis | EdgeAxis", axis), dialect)
+        return (times.read(text, axis.zone, dialect, engine),)
+    return numbers.read(text, cast("NumberAxis | EdgeAxis", axis), dialect, engine)
+
+
+def without_words(text: Expression, dialect: Dialect) -> Expression:
+    """Text to be read as numbers or dates, without declared words for missing values."""
+    if set(dialect.missing) <= set(MISSING):  # the default words cannot be read as numbers or dates anyway
+        return text
+    return ibis.ifelse(text.isin(dialect.missing), ibis.null("string"), text)
 
 
 def unit(source: Source, name: str) -> Unit:
@@ -81,15 +147,13 @@ def unit(source: Source, name: str) -> Unit:
 
 def _check_numbers(column: Column, axis: Axis) -> None:
     kind = column.kind
-    if column.text or kind.is_integer() or kind.is_decimal() or kind.is_float32() or kind.is_float64():
+    if column.text or is_number(kind):
         return
     hint = "name a column of integers, decimals, or floats of 32 or 64 bits."
     if kind.is_boolean():
         hint = "use dawa.Axis.ordered(column, [False, True])."
     elif kind.is_timestamp() or kind.is_date():
         hint = "use dawa.Axis.dates(column, start, stop, step)."
-    elif kind.is_string():
-        hint = "name a column of numbers, convert this one first, or use dawa.Axis.ordered for categories."
     raise AxisError(f"{_holds(column, axis)}, but the axis counts numbers.", hint)
 
 
@@ -153,18 +217,26 @@ def named(source: Source, name: str, where: str) -> Column:
 
 
 def _holds(column: Column, axis: Axis) -> str:
-    """What a column holds, in words."""
+    return f"The column {axis.column!r} holds {in_words(column)}"
+
+
+def in_words(column: Column) -> str:
+    """What a column holds."""
     kind = column.kind
-    words = f"values of the type {kind}"
     if kind.is_string():
-        words = "text"
-    elif kind.is_boolean():
-        words = "true and false"
-    elif kind.is_date():
-        words = "dates"
-    elif kind.is_timestamp():
-        words = "times with a time zone" if column.aware else "times without a time zone"
-    return f"The column {axis.column!r} holds {words}"
+        return "text"
+    if kind.is_boolean():
+        return "true and false"
+    if kind.is_date():
+        return "dates"
+    if kind.is_timestamp():
+        return "times with a time zone" if column.aware else "times without a time zone"
+    return "numbers" if is_number(kind) else f"values of the type {kind}"
+
+
+def is_number(kind: Any) -> bool:  # noqa: ANN401  Ibis is untyped
+    """Whether values of a type can be counted as numbers."""
+    return bool(kind.is_integer() or kind.is_decimal() or kind.is_float32() or kind.is_float64())
 
 
 YES, NO = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
@@ -204,14 +276,21 @@ def _value(column: Column, axis: OrderedAxis) -> Expression:
     return column.value if plain else column.value.cast("string")
 
 
-def as_label(text: Expression, axis: OrderedAxis, dialect: Dialect) -> Expression:
+def truth(text: Expression) -> Expression:
+    """Text as one of the words true and false."""
+    word = text.strip().lower()
+    return ibis.cases((word.isin(YES), ibis.literal("true")), (word.isin(NO), ibis.literal("false")))
+
+
+def as_label(text: Expression, axis: OrderedAxis, dialect: Dialect, engine: str = "duckdb") -> Expression:
     """Text in the labels' own type; truth values stay words."""
     if isinstance(axis.labels[0], str):
         return text
     if isinstance(axis.labels[0], bool):
-        word = text.strip().lower()
-        return ibis.cases((word.isin(YES), ibis.literal("true")), (word.isin(NO), ibis.literal("false")))
+        return truth(text)
     largest = max(abs(int(label)) for label in axis.labels)
     if largest >= LARGEST_LABEL:
         raise AxisError(f"The axis {axis.column!r} lists a number of more than 64 bits.", "list it as text.")
-    return pointed(text, dialect).try_cast("float64" if largest < EXACT else "decimal(38, 6)")
+    if largest < EXACT or engine == "postgres":  # its decimals have any length
+        return casts.number(pointed(text, dialect), engine)
+    return casts.decimal(pointed(text, dialect), dt.Decimal(MOST_DIGITS, 6), engine)

@@ -22,9 +22,11 @@ from dawa.axis import Axis
 from dawa.axis.apart import patterns
 from dawa.counts import Counts
 from dawa.errors import DawaError, OptionError, SourceError
-from dawa.sources import columns, databases, files, frames, tables
+from dawa.sources import columns, database_files, databases, files, filtering, frames, tables
 from dawa.sources.placed import Expression, Placed, one_if, searched, whole
-from dawa.sources.tables import HINT, Source, Table, TableLike, TextFile, UnitLike
+from dawa.sources.tables import HINT, Source, Table, TableLike, TextFile, UnitLike, Written
+from dawa.sources.where import Where
+from dawa.sources.where_text import optional
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,14 @@ class Query:
         expression: Cell numbers and counts.
         axes: Where its cells lie.
         unit: The columns that say whose record it is.
+        where: Which records are counted; None counts all.
     """
 
     source: Source
     expression: Expression
     axes: tuple[Axis, ...]
     unit: tuple[str, ...]
+    where: Where | None
 
     def check(self) -> None:
         """Let the engine refuse what it cannot run or may not read, before anything is paid; no row is read.
@@ -76,7 +80,7 @@ class Query:
 
     def units(self, sizes: Sequence[int]) -> Counts:
         """How many units have how many rows, in classes that begin at these sizes; every unit is counted once."""
-        classes = unit_sizes(self.source, self.axes, self.unit, sizes)
+        classes = unit_sizes(self.source, self.axes, self.unit, sizes, self.where)
         return Counts.sparse((len(sizes),), *self._numbers(classes))
 
     def rows(self) -> Any:  # noqa: ANN401  Arrow is untyped
@@ -116,7 +120,11 @@ class Tally:
 
 
 def counted(
-    table: TableLike, axes: tuple[Axis, ...], unit: UnitLike | None = None, max_rows_per_unit: int | None = None
+    table: TableLike,
+    axes: tuple[Axis, ...],
+    unit: UnitLike | None = None,
+    max_rows_per_unit: int | None = None,
+    where: Where | str | None = None,
 ) -> Counts:
     """Count a table's records along axes, inside the engine that holds it.
 
@@ -125,6 +133,7 @@ def counted(
         axes: One to four attributes.
         unit: The column that says whose record it is, or several; None counts all records.
         max_rows_per_unit: How many records of one unit are kept, chosen at random.
+        where: Which records are counted; None counts all.
 
     Raises:
         DawaError: A subclass of it, if the table cannot be opened or does not fit the axes.
@@ -134,7 +143,7 @@ def counted(
     Counts(100 cells)
     """
     owner = unit_columns(unit)
-    with query(table, axes, owner, check_rows(owner, max_rows_per_unit)) as asked:
+    with query(table, axes, owner, check_rows(owner, max_rows_per_unit), where) as asked:
         return asked.counts().inside
 
 
@@ -144,12 +153,16 @@ def query(
     axes: tuple[Axis, ...],
     unit: tuple[str, ...] = (),
     max_rows_per_unit: int = 1,
+    where: Where | str | None = None,
 ) -> Iterator[Query]:
-    """Open a table and check its columns against the axes, without reading rows."""
+    """Open a table and check its columns against the axes and the condition, without reading rows."""
+    asked = optional(where)
+    also = () if asked is None else asked.columns
     with ExitStack() as open_for_now:
         try:
-            found = open_for_now.enter_context(source(table, axes, unit))
-            counted = expression(found, axes, unit, max_rows_per_unit)
+            found = open_for_now.enter_context(source(table, axes, unit, also))
+            found = columns.told(found, axes, () if asked is None else filtering.read_from_text(found, asked))
+            counted = expression(found, axes, unit, max_rows_per_unit, where=asked)
         except (DawaError, AssertionError):
             raise
         except Exception as error:  # noqa: BLE001  engines and Ibis raise errors of their own, about types they do not know
@@ -157,18 +170,27 @@ def query(
                 f"The table could not be opened ({type(error).__name__}).",
                 "check the types of its columns, and that whole numbers on an axis fit 64 bits.",
             ) from None
-        yield Query(found, counted, axes, unit)
+        yield Query(found, counted, axes, unit, asked)
 
 
 @contextmanager
-def source(table: TableLike, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Iterator[Source]:
+def source(
+    table: TableLike, axes: tuple[Axis, ...], unit: tuple[str, ...], also: Sequence[str] = ()
+) -> Iterator[Source]:
     """Open a table, and close what was opened for it.
+
+    Args:
+        table: The table, and perhaps what is declared about its text.
+        axes: The axes.
+        unit: The column that says whose record it is.
+        also: Further columns that are needed.
 
     Raises:
         SourceError: If this is not a table, or the table cannot be opened.
     """
-    wanted = tables.addressed(table)
-    with _opener(wanted)(wanted, axes, unit) as found:
+    text = table.dialect if isinstance(table, Written) else None
+    wanted = tables.addressed(table.table if isinstance(table, Written) else table)
+    with _opener(wanted)(wanted, axes, unit, also, text) as found:
         yield found
 
 
@@ -176,6 +198,8 @@ def _opener(table: Any) -> Callable[..., Any]:  # noqa: ANN401
     """The function that knows this kind of table."""
     library = type(table).__module__.partition(".")[0]
     if isinstance(table, Table):
+        if isinstance(table.place, PathLike) or (isinstance(table.place, str) and not tables.is_address(table.place)):
+            return database_files.source
         library = "postgres" if isinstance(table.place, str) else type(table.place).__module__.partition(".")[0]
     if library in {"postgres", "pyspark", "ibis"}:
         return {"postgres": databases.postgres, "pyspark": databases.spark, "ibis": databases.held}[library]
@@ -187,7 +211,12 @@ def _opener(table: Any) -> Callable[..., Any]:  # noqa: ANN401
 
 
 def expression(
-    source: Source, axes: tuple[Axis, ...], unit: tuple[str, ...], max_rows_per_unit: int, key: str | None = None
+    source: Source,
+    axes: tuple[Axis, ...],
+    unit: tuple[str, ...],
+    max_rows_per_unit: int,
+    key: str | None = None,
+    where: Where | None = None,
 ) -> Expression:
     """Cell numbers and counts.
 
@@ -197,9 +226,10 @@ def expression(
         unit: The columns that say whose record it is.
         max_rows_per_unit: How many records of one unit are kept.
         key: A column that orders the records of a unit. None orders them at random; anything else is for tests.
+        where: Which records are counted; None counts all.
     """
     places = [columns.placed(source, axis) for axis in axes]
-    cell, kept = _cell(places, axes), _kept(places, axes)
+    cell, kept = _cell(places, axes), [*_kept(places, axes), *_only(source, where)]
     if not unit and kept and any(columns.named(source, axis.column, "the axis").text for axis in axes):
         # A filter would read the text twice; rows that are left out have no cell instead.
         rows = source.table.select(cell=ibis.ifelse(ibis.and_(*kept), cell, ibis.null("int64")))
@@ -212,17 +242,25 @@ def expression(
     return rows.group_by("cell").aggregate(records=rows.count())
 
 
-def unit_sizes(source: Source, axes: tuple[Axis, ...], unit: tuple[str, ...], sizes: Sequence[int]) -> Expression:
+def unit_sizes(
+    source: Source, axes: tuple[Axis, ...], unit: tuple[str, ...], sizes: Sequence[int], where: Where | None = None
+) -> Expression:
     """Classes of units by their number of counted rows, and how many units each class has.
 
     Every unit is one record here, whatever its number of rows: adding or removing it moves one count by 1.
     """
-    owned, owner = _owned(source, unit, _kept([columns.placed(source, axis) for axis in axes], axes))
+    kept = _kept([columns.placed(source, axis) for axis in axes], axes)
+    owned, owner = _owned(source, unit, [*kept, *_only(source, where)])
     rows = owned.select(**owner)
     units = rows.group_by(list(owner)).aggregate(rows=rows.count())
     leaves = [whole(place) for place in range(len(sizes))]
     classed = units.select(cell=searched(lambda place: units.rows >= whole(sizes[place]), leaves))
     return classed.group_by("cell").aggregate(records=classed.count())
+
+
+def _only(source: Source, where: Where | None) -> list[Expression]:
+    """The condition for a row to be looked at, if there is one."""
+    return [] if where is None else [filtering.kept(source, where)]
 
 
 def _owned(source: Source, unit: tuple[str, ...], kept: list[Expression]) -> tuple[Expression, dict[str, Expression]]:

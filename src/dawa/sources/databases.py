@@ -4,7 +4,7 @@ The engine counts, and only the counts travel. No password appears in the messag
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -16,6 +16,7 @@ import ibis.expr.operations as ops
 from dawa.axis import Axis
 from dawa.errors import SourceError
 from dawa.sources import engines, streams
+from dawa.sources.dialect import Dialect
 from dawa.sources.tables import Source, Table
 
 FEW = 10
@@ -23,7 +24,13 @@ FEW = 10
 
 
 @contextmanager
-def postgres(table: Table, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Iterator[Source]:  # noqa: ARG001  one signature for all
+def postgres(
+    table: Table,
+    axes: tuple[Axis, ...],  # noqa: ARG001  one signature for all
+    unit: tuple[str, ...],  # noqa: ARG001
+    also: Sequence[str] = (),  # noqa: ARG001
+    text: Dialect | None = None,
+) -> Iterator[Source]:
     """A table of a PostgreSQL server, over a separate connection that cannot write."""
     try:
         import psycopg  # noqa: PLC0415  optional
@@ -44,7 +51,7 @@ def postgres(table: Table, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Ite
                 f"The table {table.name!r} could not be opened ({type(error).__name__}).",
                 "check that the user may read it.",
             ) from None
-        yield engines.source(backend, found)
+        yield engines.source(backend, found, text=text)
 
 
 def _connected(psycopg: Any, address: str) -> Any:  # noqa: ANN401  untyped here, because it is optional
@@ -75,7 +82,13 @@ SETTINGS = {
 
 
 @contextmanager
-def spark(table: Any, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Iterator[Source]:  # noqa: ANN401, ARG001  Spark's own; one signature for all
+def spark(
+    table: Any,  # noqa: ANN401  Spark's own
+    axes: tuple[Axis, ...],  # noqa: ARG001  one signature for all
+    unit: tuple[str, ...],  # noqa: ARG001
+    also: Sequence[str] = (),  # noqa: ARG001
+    text: Dialect | None = None,
+) -> Iterator[Source]:
     """A Spark data frame, or a table of a Spark session."""
     frame = _of_session(table) if isinstance(table, Table) else table
     session = getattr(frame, "sparkSession", None)
@@ -88,7 +101,7 @@ def spark(table: Any, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Iterator
         frame.createOrReplaceTempView(view)
         try:
             backend = ibis.pyspark.connect(session)
-            yield engines.source(backend, backend.table(view))
+            yield engines.source(backend, backend.table(view), text=text)
         finally:
             session.catalog.dropTempView(view)
 
@@ -118,17 +131,24 @@ def _of_session(table: Table) -> Any:  # noqa: ANN401
 
 
 @contextmanager
-def held(table: Any, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Iterator[Source]:  # noqa: ANN401  Ibis is untyped
+def held(
+    table: Any,  # noqa: ANN401  Ibis is untyped
+    axes: tuple[Axis, ...],
+    unit: tuple[str, ...],
+    also: Sequence[str] = (),
+    text: Dialect | None = None,
+) -> Iterator[Source]:
     """An Ibis table, unchanged, in the engine that holds it."""
     if not isinstance(table, ibis.Table):
         raise SourceError(f"A {type(table).__name__} of Ibis is not a table.", "pass a table expression.")
     if isinstance(table.op(), ops.InMemoryTable):
-        with streams.source(streams.in_memory(table, [*(axis.column for axis in axes), *unit]), axes) as found:
+        stream = streams.in_memory(table, [*(axis.column for axis in axes), *unit, *also])
+        with streams.source(stream, axes, text) as found:
             yield found
         return
     if not table.op().find((ops.DatabaseTable, ops.SQLQueryResult, ops.UnboundTable)):
         with engines.embedded() as backend:  # the expression itself holds all rows, and checking would convert them
-            yield replace(engines.source(backend, table), check=backend.compile)
+            yield replace(engines.source(backend, table, text=text), check=backend.compile)
         return
     try:
         backend = table.get_backend()
@@ -138,6 +158,6 @@ def held(table: Any, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Iterator[
         ) from None
     if backend.name == "pyspark":
         with settled(backend._session):  # noqa: SLF001  Ibis has no other name for it
-            yield engines.source(backend, table)
+            yield engines.source(backend, table, text=text)
     else:
-        yield engines.source(backend, table)
+        yield engines.source(backend, table, text=text)

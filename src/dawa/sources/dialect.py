@@ -25,6 +25,8 @@ ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 TABS = (".tsv", ".tsv.gz")
 """Endings of the names of text files with tabs between fields."""
 NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "spaces"}
+VALUES = ("decimal", "date_format", "missing")
+"""What may be declared about text wherever it stands, in a text file or in a column of another table."""
 UNICODE = ("utf-8", "utf-16", "utf-16-le", "utf-16-be")
 
 
@@ -89,16 +91,32 @@ class Dialect:
         """How records and fields are told apart and read, in sentences."""
         around = "nothing" if self.quote is None else f"quotes ({self.quote})"
         escape = "" if self.escape is None else f" {self.escape} makes the next character an ordinary one."
-        dates = "as in ISO 8601" if self.date_format is None else f"as {self.date_format}"
-        words = "".join(f", {word}" for word in self.missing)
         between = NAMES.get(self.delimiter, repr(self.delimiter))
         cut = f"The file is read as text in {self.encoding}, with {between} between fields and {around} around them."
-        read = (
+        return cut + escape, f"{self._read()} A record with more fields than there are columns is left out."
+
+    def _read(self) -> str:
+        """How a field is read."""
+        dates = "as in ISO 8601" if self.date_format is None else f"as {self.date_format}"
+        words = "".join(f", {word}" for word in self.missing)
+        return (
             f"Numbers are read with the decimal mark {self.decimal!r}, dates {dates}; a value that cannot be read this"
-            f" way is missing. Unless the axis lists it, so is empty text{words}. A record with more fields than there"
-            " are columns is left out."
+            f" way is missing. Unless the axis lists it, so is empty text{words}."
         )
-        return cut + escape, read
+
+    def describe_values(self, columns: tuple[str, ...] = ()) -> str:
+        """How text is read that does not stand in a text file, in a sentence or two.
+
+        >>> Dialect(missing=("?",)).describe_values(("age",))[:41]
+        "The column 'age' is read from text. Numbe"
+        """
+        names = ", ".join(map(repr, columns))
+        which = f"The column{'s' * (len(columns) != 1)} {names} {'is' if len(columns) == 1 else 'are'} read from text. "
+        return (which if columns else "Text is read value by value. ") + self._read()
+
+    def values(self) -> dict[str, Any]:
+        """What is declared about values, apart from how a file is cut into them."""
+        return {name: value for name, value in self.to_json().items() if name in VALUES}
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for a ledger."""

@@ -11,26 +11,31 @@ from typing import Any
 
 import ibis
 
+from dawa.sources import casts
+from dawa.sources.dialect import Dialect
 from dawa.sources.tables import Column, Source
 
 MEMORY = "1GB"
 """How much the embedded DuckDB may hold in memory; a table of any size is counted within twice as much."""
 
 
-def source(backend: Any, table: Any, names: tuple[str, ...] | None = None) -> Source:  # noqa: ANN401
-    """A table in an engine, with what Ibis does not say about it."""
-    if backend.name == "pyspark":
-        from pyspark.sql.types import TimestampType  # noqa: PLC0415  loaded with the session
-
-        kinds = backend.raw_sql(backend.compile(table)).schema
-        aware = {kind.name for kind in kinds if isinstance(kind.dataType, TimestampType)}
-    else:
-        kinds = table.schema()
-        aware = {name for name in kinds if kinds[name].is_timestamp() and kinds[name].timezone is not None}
+def source(
+    backend: Any,  # noqa: ANN401  Ibis'
+    table: Any,  # noqa: ANN401
+    names: tuple[str, ...] | None = None,
+    text: Dialect | None = None,
+) -> Source:
+    """A table in an engine, with what Ibis does not say about it, and what somebody declared about its text."""
     there = tuple(table.columns) if names is None else names
+    aware, huge = _aware(backend, table), _huge(backend, table)
 
     def column(name: str) -> Column | None:
-        return Column(table[name], table[name].type(), name in aware) if name in there else None
+        if name not in there:
+            return None
+        value, kind = table[name], table[name].type()
+        if name in huge:  # a comparison with a decimal would fail at numbers of 39 digits
+            value = value.cast("string").try_cast(kind)
+        return Column(value, kind, name in aware, text=text if kind.is_string() else None)
 
     def fetch(expression: Any) -> Any:  # noqa: ANN401
         if backend.name == "pyspark":
@@ -48,7 +53,38 @@ def source(backend: Any, table: Any, names: tuple[str, ...] | None = None) -> So
         else:
             backend.to_pyarrow(expression.limit(0))
 
-    return Source(table, backend.name, column, there, fetch, check)
+    return Source(
+        table,
+        backend.name,
+        column,
+        there,
+        fetch,
+        check,
+        casts=casts.can(backend),
+        knows_zone=partial(casts.knows_zone, backend),
+    )
+
+
+def _aware(backend: Any, table: Any) -> set[str]:  # noqa: ANN401
+    """The columns of times with a time zone."""
+    if backend.name == "pyspark":
+        from pyspark.sql.types import TimestampType  # noqa: PLC0415  loaded with the session
+
+        kinds = backend.raw_sql(backend.compile(table)).schema
+        return {kind.name for kind in kinds if isinstance(kind.dataType, TimestampType)}
+    kinds = table.schema()
+    return {name for name in kinds if kinds[name].is_timestamp() and kinds[name].timezone is not None}
+
+
+def _huge(backend: Any, table: Any) -> set[str]:  # noqa: ANN401
+    """The columns of DuckDB's whole numbers of 128 bits, which Ibis takes for decimals of 38 digits."""
+    if backend.name != "duckdb" or not any(kind.is_decimal() for kind in table.schema().types):
+        return set()
+    try:
+        described = backend.con.execute(f"describe {backend.compile(table)}").fetchall()
+    except Exception:  # noqa: BLE001  DuckDB's own, about an expression over a table that is not there yet
+        return set()
+    return {name for name, kind, *_ in described if kind == "HUGEINT"}
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import pyarrow.parquet
 
 from dawa.axis import Axis
 from dawa.errors import AxisError, DawaError, SourceError
-from dawa.sources import delimited, dialect, engines, streams
+from dawa.sources import database_files, delimited, dialect, engines, streams
 from dawa.sources.dialect import Dialect
 from dawa.sources.streams import Kind, Stream, Text
 from dawa.sources.tables import Source, TextFile
@@ -39,10 +39,16 @@ class Parquet:
 
 
 @contextmanager
-def source(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Iterator[Source]:
+def source(
+    table: str | PathLike[str] | TextFile,
+    axes: tuple[Axis, ...],
+    unit: tuple[str, ...],
+    also: Sequence[str] = (),
+    text: Dialect | None = None,
+) -> Iterator[Source]:
     """A file, a folder of Parquet files, or several files by a pattern such as ``data/*.parquet``."""
-    path = _path(table.path if isinstance(table, TextFile) else table)
-    columns = list(dict.fromkeys([*(axis.column for axis in axes), *unit]))
+    path = whole_path(table.path if isinstance(table, TextFile) else table)
+    columns = list(dict.fromkeys([*(axis.column for axis in axes), *unit, *also]))
     form = "a table"
     try:
         paths = _found(path, text=isinstance(table, TextFile))
@@ -62,14 +68,14 @@ def source(table: str | PathLike[str] | TextFile, axes: tuple[Axis, ...], unit: 
             " the encoding of text.",
         ) from None
     if isinstance(reading, Stream):
-        with streams.source(reading, axes) as source:
+        with streams.source(reading, axes, text) as source:
             yield source
         return
     with engines.embedded() as backend:
         yield _native(backend, reading)
 
 
-def _path(name: str | PathLike[str]) -> Path:
+def whole_path(name: str | PathLike[str]) -> Path:
     """A path as it is written; a ``~`` in front means the home folder, unless a file has that name."""
     path = Path(fspath(name))
     try:
@@ -114,6 +120,8 @@ def _form(path: Path) -> str:
     for form, endings in ENDINGS.items():
         if path.name.lower().endswith(endings):
             return form
+    if path.is_file():
+        database_files.refuse_without_table(path)
     known = ", ".join(ending for endings in ENDINGS.values() for ending in endings)
     raise SourceError(
         f"The ending of {path} does not name a format.",

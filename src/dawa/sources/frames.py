@@ -17,6 +17,7 @@ import pyarrow as pa
 from dawa.axis import Axis
 from dawa.errors import AxisError, DawaError, SourceError
 from dawa.sources import streams, values
+from dawa.sources.dialect import Dialect
 from dawa.sources.streams import DAY, NANOSECONDS, Kind, Stream, Text, Ticks
 from dawa.sources.tables import HINT, Source
 
@@ -48,17 +49,23 @@ NOBODY = Values(pa.null(), 0, lambda _first, _last: pa.nulls(0))
 
 
 @contextmanager
-def source(table: Any, axes: tuple[Axis, ...], unit: tuple[str, ...]) -> Iterator[Source]:  # noqa: ANN401  one of several libraries'
+def source(
+    table: Any,  # noqa: ANN401  one of several libraries'
+    axes: tuple[Axis, ...],
+    unit: tuple[str, ...],
+    also: Sequence[str] = (),
+    text: Dialect | None = None,
+) -> Iterator[Source]:
     """A frame, or a dict of arrays, in an embedded DuckDB."""
     try:
-        stream = _stream(table, [axis.column for axis in axes], unit)
+        stream = _stream(table, [*(axis.column for axis in axes), *also], unit)
     except DawaError:
         raise
     except Exception as error:  # noqa: BLE001  libraries raise errors of their own, which may quote values
         raise SourceError(
             f"The {type(table).__name__} could not be read as a table ({type(error).__name__}).", EVEN
         ) from None
-    with streams.source(stream, axes) as source:
+    with streams.source(stream, axes, text) as source:
         yield source
 
 
@@ -77,14 +84,18 @@ def _stream(table: Any, columns: Sequence[str], unit: tuple[str, ...]) -> Stream
             found[name] = _values(_of(table, keys[0]), owner=name in unit and name not in columns)
     twice = [name for name in unit if name in columns and isinstance(found.get(name, NOBODY).kind, Text)]
     if twice:
-        raise SourceError(
-            f"The column {twice[0]!r} is both an axis and the unit, and has no declared type.",
-            "pass it as a numpy array with a type, or as a column with a type in a frame.",
-        )
+        raise both(twice[0], "pass it as a numpy array with a type, or as a column with a type in a frame.")
     if len({column.size for column in found.values()}) > 1:
         raise SourceError("The columns do not all have one value for each record.", EVEN)
     kinds = {name: column.kind for name, column in found.items()}
     return Stream(kinds, tuple(map(str, there)), lambda: _batches(list(found.values())))
+
+
+def both(unit: str, hint: str) -> SourceError:
+    """The error about a column without a type that would have to be read in two ways."""
+    return SourceError(
+        f"The column {unit!r} is the unit and also an axis or in the condition, and has no declared type.", hint
+    )
 
 
 def _names(table: Any) -> list[Any]:  # noqa: ANN401

@@ -18,6 +18,7 @@ from dawa.axis import EdgeAxis, NumberAxis
 from dawa.budget import shown
 from dawa.errors import AxisError
 from dawa.limits import MOST_DIGITS
+from dawa.sources import casts
 from dawa.sources.dialect import Dialect
 from dawa.sources.placed import (
     WIDEST,
@@ -47,6 +48,8 @@ def placed(column: Column, axis: NumberAxis | EdgeAxis, engine: str) -> Placed:
         AxisError: If its type cannot tell the cells apart exactly.
     """
     kind, value = column.kind, column.value
+    if column.text is not None and engine == "postgres":
+        return _unlimited(column.read[0], axis)
     if column.text is not None:
         return _text(axis, *column.read)
     if kind.is_floating():
@@ -61,17 +64,19 @@ def placed(column: Column, axis: NumberAxis | EdgeAxis, engine: str) -> Placed:
 # --- text -----------------------------------------------------------------------------------------------------------
 
 
-def read(text: Expression, axis: NumberAxis | EdgeAxis, dialect: Dialect) -> tuple[Expression, ...]:
+def read(text: Expression, axis: NumberAxis | EdgeAxis, dialect: Dialect, engine: str) -> tuple[Expression, ...]:
     """Text as numbers: as floats and, where floats do not tell the cells apart, as decimals too.
 
-    A value that is not a number is missing, and no other value is affected.
+    A value that is not a number is missing, and no other value is affected. PostgreSQL has decimals that are enough.
     """
     plain = pointed(text, dialect)
-    number = plain.try_cast("float64")
+    number = casts.number(plain, engine)
+    if engine == "postgres":
+        return (number,)
     try:
         _floats(number, axis, np.dtype(np.float64))
     except AxisError:
-        return number, plain.try_cast(_fine(axis).kind)
+        return number, casts.decimal(plain, _fine(axis).kind, engine)
     return (number,)
 
 
@@ -230,7 +235,7 @@ def _floored(value: Expression, scale: Scale, unit: int, most: int) -> Expressio
 
 def _unlimited(column: Expression, axis: NumberAxis | EdgeAxis) -> Placed:
     """Decimals of any length, as PostgreSQL has them, with NaN and infinities."""
-    number = dt.Decimal(None, None)
+    number = casts.NUMERIC
     present = column.notnull() & (column != ibis.literal("NaN").cast(number))
     cuts = axis.cuts if isinstance(axis, EdgeAxis) else (axis.start, axis.stop, axis.step)
     unit = math.lcm(*(cut.denominator for cut in cuts))
@@ -265,11 +270,11 @@ def _cell(axis: NumberAxis, value: Fraction) -> int:
 
 
 def _floats(column: Expression, axis: NumberAxis | EdgeAxis, kind: np.dtype[np.floating]) -> Placed:
-    low, high = (_as(bound, kind) for bound in (axis.start, axis.stop))
+    low, high = (as_float(bound, kind) for bound in (axis.start, axis.stop))
     present = column.notnull() & ~column.isnan()
     outside = column < nearest(low, kind.name), column >= nearest(high, kind.name)
     if isinstance(axis, EdgeAxis):
-        cuts = [_as(cut, kind) for cut in axis.cuts]
+        cuts = [as_float(cut, kind) for cut in axis.cuts]
         if not np.isfinite(cuts).all() or any(a >= b for a, b in pairwise(cuts)):
             raise _too_fine(axis, kind)
         leaves = [whole(cell) for cell in range(axis.size)]
@@ -306,9 +311,13 @@ def _rounded(value: Expression, axis: NumberAxis, kind: np.dtype[np.floating]) -
     return near - one_if(value < (border.cast(kind.name) if kind == np.float32 else border))
 
 
-def _as(bound: Fraction, kind: np.dtype[np.floating]) -> np.floating:
+def as_float(bound: Fraction, kind: np.dtype[np.floating]) -> np.floating:
+    """The float that is nearest to a number, or an infinity beyond all of them."""
     with np.errstate(over="ignore"):
-        return kind.type(float(bound))
+        try:
+            return kind.type(float(bound))
+        except OverflowError:
+            return kind.type(math.inf if bound > 0 else -math.inf)
 
 
 def _too_fine(axis: NumberAxis | EdgeAxis, kind: np.dtype[np.floating]) -> AxisError:

@@ -6,7 +6,7 @@ that Arrow stores for them, so that no conversion can overflow.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
 from typing import Any
@@ -130,11 +130,20 @@ def _storage(kind: Kind) -> pa.DataType:
 
 
 @contextmanager
-def source(stream: Stream, axes: tuple[Axis, ...]) -> Iterator[Source]:
+def source(stream: Stream, axes: tuple[Axis, ...], text: Dialect | None = None) -> Iterator[Source]:
     """A stream in an embedded DuckDB. None of its rows is read until counts are fetched.
 
-    A view reads text of no declared type as its axis asks, once for every value.
+    A view reads text as its axis asks, once for every value.
+
+    Args:
+        stream: The table.
+        axes: The axes.
+        text: What somebody declared about text in its columns.
     """
+    by_column = {axis.column: axis for axis in axes}
+    stream = replace(
+        stream, kinds={name: _text(kind, by_column.get(name), text) for name, kind in stream.kinds.items()}
+    )
     schema = pa.schema([(f"c{place}", _storage(kind)) for place, kind in enumerate(stream.kinds.values())])
     try:
         rows = ibis.table(ibis.Schema.from_pyarrow(schema), name=ROWS)
@@ -143,7 +152,7 @@ def source(stream: Stream, axes: tuple[Axis, ...]) -> Iterator[Source]:
             f"A column has a type that cannot be counted ({type(error).__name__}).",
             "convert it to whole numbers, floats, decimals, dates, times or text.",
         ) from None
-    view = _read(rows, stream.kinds, {axis.column: axis for axis in axes})
+    view = _read(rows, stream.kinds, by_column)
     table = ibis.table(view.schema(), name=READ)
     columns = {name: _column(table, place, kind) for place, (name, kind) in enumerate(stream.kinds.items())}
     with engines.embedded() as backend:
@@ -163,8 +172,25 @@ def source(stream: Stream, axes: tuple[Axis, ...]) -> Iterator[Source]:
                 run(connection, expression, _example(schema))
 
         yield Source(
-            table, backend.name, columns.get, stream.names, fetch, check, stream.handling, dict(stream.declared)
+            table,
+            backend.name,
+            columns.get,
+            stream.names,
+            fetch,
+            check,
+            stream.handling,
+            dict(stream.declared),
+            casts=True,
         )
+
+
+def _text(kind: Kind, axis: Axis | None, text: Dialect | None) -> Kind:
+    """A column's kind, where text is text of no declared type if an axis or somebody's declaration asks for it."""
+    if isinstance(kind, Text):
+        return kind if text is None else Text(text)
+    if kind == TEXT and (text is not None or (axis is not None and reading.converts(axis))):
+        return Text(text or Dialect())
+    return kind
 
 
 def _read(rows: Any, kinds: Mapping[str, Kind], axes: Mapping[str, Axis]) -> Any:  # noqa: ANN401  Ibis'

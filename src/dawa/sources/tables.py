@@ -5,9 +5,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import unquote
 
 from dawa.errors import SourceError
 from dawa.sources import dialect as dialects
@@ -15,11 +14,10 @@ from dawa.sources.dialect import Dialect
 
 HINT = (
     "pass a path to a CSV, Parquet or Arrow file, a pandas, Polars or Arrow table, a dict of arrays, a Spark data"
-    " frame, an Ibis table, or 'postgresql://user@server/database#table'."
+    " frame, an Ibis table, 'people.sqlite#table', or 'postgresql://user@server/database#table'."
 )
-
-MEMORY, SPARK, IBIS = "memory", "spark", "ibis"
-"""How labels of tables without a path or an address begin."""
+DATABASES = (".sqlite", ".sqlite3", ".db", ".db3", ".duckdb", ".ddb")
+"""Usual endings of the names of files that hold databases; what such a file is, its first bytes say."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Column:
         aware: Whether it holds times with a time zone.
         width: For times that are stored as whole numbers, how many nanoseconds 1 stands for.
         read: For text of no declared type, the values that its axis reads from it: one expression or several.
-        text: For text of no declared type, how values are written in it.
+        text: For text of no declared type, and for text about which somebody has declared it, how values are written.
     """
 
     value: Any
@@ -56,6 +54,8 @@ class Source:
         check: Raises what the engine would raise about an expression, without reading rows.
         handling: How the rows are read, in sentences.
         declared: The same in plain values, for a ledger.
+        casts: Whether the engine can read numbers and times from text without failing at any of it.
+        knows_zone: Whether the engine knows a time zone by its name, where it reads local times from text.
     """
 
     table: Any
@@ -66,6 +66,8 @@ class Source:
     check: Callable[[Any], None] = field(repr=False)
     handling: tuple[str, ...] = ()
     declared: dict[str, Any] = field(default_factory=dict)
+    casts: bool = False
+    knows_zone: Callable[[str], bool] = field(default=lambda _: True, repr=False)
 
 
 @dataclass(frozen=True)
@@ -82,11 +84,24 @@ class TextFile:
 
 
 @dataclass(frozen=True)
+class Written:
+    """A table and what is declared about text in its columns; ``written`` makes one.
+
+    Attributes:
+        table: The table.
+        dialect: How numbers, dates and missing values are written.
+    """
+
+    table: Any = field(repr=False)  # it may hold records
+    dialect: Dialect
+
+
+@dataclass(frozen=True)
 class Table:
     """A table in a database or in Spark, by name.
 
     Attributes:
-        place: The database's address, or a Spark session.
+        place: The database's address, its file, or a Spark session.
         name: The table's name.
         schema: The schema that holds the table; None means the default one.
     """
@@ -105,7 +120,7 @@ class Frame(Protocol):
         ...
 
 
-TableLike = str | PathLike[str] | TextFile | Table | Mapping[str, Any] | Frame
+TableLike = str | PathLike[str] | TextFile | Table | Written | Mapping[str, Any] | Frame
 """Whatever records come from: a path, an address, a dict of arrays, a frame."""
 
 
@@ -114,10 +129,10 @@ UnitLike = str | Sequence[str]
 
 
 def table(place: Any, name: str | None = None, schema: str | None = None) -> Table:  # noqa: ANN401  an address or a session
-    """A table of a PostgreSQL server or of a Spark session.
+    """A table of a PostgreSQL server, of a file of SQLite or DuckDB, or of a Spark session.
 
     Args:
-        place: The server's address, ``postgresql://user:password@server/database``, or a Spark session.
+        place: The server's address, ``postgresql://user:password@server/database``, a path, or a Spark session.
         name: The table's name, without quotes. None takes it from the address, after ``#``.
         schema: The schema that holds the table; None means the default one.
 
@@ -125,10 +140,36 @@ def table(place: Any, name: str | None = None, schema: str | None = None) -> Tab
     Table(name='people', schema=None)
     """
     if name is None and isinstance(place, str):
-        return _addressed(place)
+        found = addressed(place)
+        if isinstance(found, Table):
+            return found
     if not isinstance(name, str) or not name or not (schema is None or (isinstance(schema, str) and schema)):
         raise SourceError(f"{name!r} is not a name of a table.", "pass the table's name, and its schema separately.")
     return Table(place, name, schema)
+
+
+def written(table: Any, **values: Any) -> Written | TextFile:  # noqa: ANN401  any table; the dialect checks the values
+    """A table whose columns of text hold numbers, dates or missing values, written in a way that you declare.
+
+    Args:
+        table: A path, a frame, a table of a database: whatever ``dawa.release`` takes.
+        values: ``decimal``, the decimal mark; ``date_format``, such as ``"%d.%m.%Y"``; ``missing``, words that mean a
+            missing value. What is not declared is as in ``csv``.
+
+    >>> written("visits.parquet", date_format="%d.%m.%Y").dialect.date_format
+    '%d.%m.%Y'
+    """
+    for name in values:
+        if name not in dialects.VALUES:
+            raise SourceError(
+                f"{name}= cannot be declared about columns of text.",
+                f"pass some of {', '.join(dialects.VALUES)}; sources.csv takes more, for text files.",
+            )
+    if isinstance(table, TextFile):
+        return TextFile(table.path, replace(table.dialect, **values))
+    if isinstance(table, (str, PathLike)) and str(table).lower().endswith(dialects.ENDINGS):
+        return csv(table, **values)
+    return Written(table, dialects.of("", **values))
 
 
 def csv(path: str | PathLike[str], **dialect: Any) -> TextFile:  # noqa: ANN401  the dialect checks them
@@ -148,8 +189,19 @@ def csv(path: str | PathLike[str], **dialect: Any) -> TextFile:  # noqa: ANN401 
 
 
 def addressed(table: Any) -> Any:  # noqa: ANN401  whatever users pass
-    """The table that an address names; anything else is returned unchanged."""
-    return _addressed(table) if isinstance(table, str) and is_address(table) else table
+    """The table that an address or ``file#table`` names; anything else is returned unchanged."""
+    if not isinstance(table, str):
+        return table
+    return _addressed(table) if is_address(table) else _in_file(table)
+
+
+def _in_file(name: str) -> str | Table:
+    """A table in a file; a file may have a ``#`` in its own name."""
+    place, _, inside = name.rpartition("#")
+    if not place or not inside or os.path.exists(name):  # noqa: PTH110  pathlib raises for names that are too long
+        return name
+    there = place.lower().endswith(DATABASES) or os.path.isfile(place)  # noqa: PTH113
+    return Table(place, inside) if there else name
 
 
 def is_address(text: str) -> bool:
@@ -175,112 +227,3 @@ def _addressed(address: str) -> Table:
             "append one: postgresql://user@server/database#table, or …#schema.table.",
         )
     return Table(place, name, schema)
-
-
-def label(table: Any) -> str:  # noqa: ANN401  whatever users pass
-    """The public name of a table, by which a ledger tells tables apart. It holds no user, no password and no record.
-
-    A file, a folder or a pattern has its absolute path, links resolved. A table of a server has the server, the
-    database and the name, with its schema if one is given. A table of Spark or Ibis has the name that the engine knows
-    it by. Everything else is ``"memory"``.
-
-    A label is a name and knows nothing of what the table holds. Files with other contents under the same path, and all
-    frames and dicts in memory, have the same label: whoever names a dataset says that they are the same table. The same
-    table has several labels if it is copied, if a server has two names, or if its schema is named only some times; a
-    person then says so in the ledger.
-
-    >>> label("postgresql://reader:secret@server:5432/hr#people"), label({"age": [31]})
-    ('postgresql://server/hr#people', 'memory')
-    """
-    wanted = addressed(table) if isinstance(table, str) and _is_postgres(table) else table
-    if isinstance(wanted, TextFile):
-        return label(wanted.path)
-    if isinstance(wanted, (str, PathLike)):
-        return _of_path(os.fspath(wanted))
-    if isinstance(wanted, Table):
-        return _of_server(wanted) if isinstance(wanted.place, str) else f"{SPARK}:{_of_schema(wanted)}"
-    library = type(wanted).__module__.partition(".")[0]
-    if library == "ibis":
-        return _of_ibis(wanted)
-    return SPARK if library == "pyspark" else MEMORY
-
-
-def labelled(text: str) -> str:
-    """The label of a table as it is typed: a path, an address, or a label such as ``memory`` or ``spark:hr.people``.
-
-    >>> labelled("memory"), labelled("spark:hr.people"), labelled("./memory") == label("memory")
-    ('memory', 'spark:hr.people', True)
-    """
-    if is_address(text) and "@" in text.partition("#")[2]:
-        raise SourceError("The address of the table cannot be read.", "write # and @ in a password as %23 and %40.")
-    return text if re.match(rf"({MEMORY}$|{SPARK}(:|$)|{IBIS}:)", text) else label(text)
-
-
-def _is_postgres(text: str) -> bool:
-    return text.startswith(("postgres://", "postgresql://", "postgresql+psycopg://"))
-
-
-def _of_path(text: str) -> str:
-    """The absolute path, or an address without users and keys; a ``~`` means home, unless a file has that name."""
-    if is_address(text):
-        address = urlsplit(text)
-        return f"{address.scheme}://{address.hostname or ''}{address.path}"
-    path = Path(text)
-    try:
-        home = path.expanduser() if text.startswith("~") and not path.exists() else path
-        return str(home.resolve())
-    except (OSError, RuntimeError):
-        return os.path.abspath(path)  # noqa: PTH100  a loop of links cannot be resolved
-
-
-SERVER = re.compile(r"(\[[^\]]*\]|[^:]*)(?::(\d*))?")
-"""A server in an address, and its port."""
-
-
-def _of_server(table: Table) -> str:
-    """Server, database and name; what the address leaves out comes from the environment, as for the driver.
-
-    An address that cannot be read for certain is left out: a part that looks like a server may be of a password.
-    """
-    users, _, place = urlsplit(table.place).netloc.rpartition("@")
-    address, found = urlsplit(table.place), SERVER.fullmatch(place)
-    if found is None or "@" in address.path + address.query:
-        return f"postgresql:#{_of_schema(table)}"
-    said = dict(parse_qsl(address.query))
-    host = said.get("host") or unquote(found[1]) or os.environ.get("PGHOST", "")
-    port = said.get("port") or found[2] or os.environ.get("PGPORT", "5432")
-    user = said.get("user") or unquote(users.partition(":")[0]) or os.environ.get("PGUSER", "")
-    database = said.get("dbname") or unquote(address.path[1:]) or os.environ.get("PGDATABASE") or user
-    server = quote(host, safe="") if host.startswith("/") else host.lower()  # a socket is a file
-    service = f"service={said['service']}," if "service" in said else ""
-    path = re.search(r"search_path\s*=\s*(\S+)", said.get("options", ""))
-    named = table if table.schema or not path else replace(table, schema=path[1])
-    at = server if port == "5432" else f"{server}:{port}"
-    return f"postgresql://{service}{at}/{_part(database)}#{_of_schema(named)}"
-
-
-def _of_ibis(table: Any) -> str:  # noqa: ANN401  Ibis is untyped
-    """The name that an engine knows an Ibis table by; of an expression, the names of all tables in it."""
-    import ibis.expr.operations as ops  # noqa: PLC0415  loaded with the table
-
-    if not hasattr(table, "op"):
-        return MEMORY
-    held = table.op().find(ops.DatabaseTable)
-    if not held:
-        return MEMORY if table.op().find(ops.InMemoryTable) else f"{IBIS}:expression"
-    names = sorted({f"{one.source.name}#{_of_namespace(one)}" for one in held})
-    return f"{IBIS}:{'' if isinstance(table.op(), ops.DatabaseTable) else 'expression on '}{', '.join(names)}"
-
-
-def _of_namespace(held: Any) -> str:  # noqa: ANN401  Ibis is untyped
-    space = held.namespace
-    return ".".join(_part(part) for part in (space.catalog, space.database, held.name) if part)
-
-
-def _of_schema(table: Table) -> str:
-    return ".".join(_part(part) for part in (table.schema, table.name) if part is not None)
-
-
-def _part(name: str) -> str:
-    """A part of a label, in which what separates parts is written as in an address."""
-    return re.sub(r"[%#./?\s]", lambda match: f"%{ord(match[0]):02X}", name)

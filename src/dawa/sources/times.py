@@ -6,6 +6,7 @@ written as in ISO 8601 unless a format is declared; a time in another form is mi
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 
 import ibis
 import ibis.expr.datatypes as dt
@@ -15,6 +16,7 @@ from dawa.axis.dates import Run
 from dawa.axis.readings import UNITS, at, ticks
 from dawa.errors import AxisError
 from dawa.limits import MOST_DATE_RUNS
+from dawa.sources import casts
 from dawa.sources.dialect import Dialect
 from dawa.sources.placed import WIDEST, Expression, Placed, between, plus, quotient, searched, whole
 from dawa.sources.tables import Column
@@ -46,11 +48,6 @@ def try_strptime_zoned(text: dt.string, form: dt.string) -> dt.Timestamp(timezon
     """The same for a format with an offset from UTC."""
 
 
-@ibis.udf.scalar.builtin(name="timezone")  # type: ignore[untyped-decorator]
-def in_zone(zone: dt.string, time: dt.timestamp) -> dt.Timestamp(timezone="UTC"):  # type: ignore[valid-type]
-    """DuckDB's own: the moment at which clocks in a zone show a time."""
-
-
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
 def epoch_ns(moment) -> dt.int64:  # type: ignore[no-untyped-def]  # noqa: ANN001  with or without a zone
     """DuckDB's own: nanoseconds since 1970, and NULL at infinity."""
@@ -79,24 +76,42 @@ def placed(column: Column, axis: DateAxis, engine: str) -> Placed:
     return Placed.between(value.notnull(), _cells(line, runs, ticks(axis.stop)), *outside)
 
 
-def read(text: Expression, axis: DateAxis, dialect: Dialect) -> Expression:
-    """Text as times: as clocks show them, or as moments where the axis has a zone."""
+def read(text: Expression, zone: str | None, dialect: Dialect, engine: str) -> Expression:
+    """Text as times: as clocks show them, or as moments where there is a zone."""
     if dialect.date_format is not None:
-        written = _if(text.strip(), lambda plain: plain.re_search("[0-9]"))  # DuckDB would read "infinity"
-        form = ibis.literal(dialect.date_format)
-        if dialect.zoned:
-            return try_strptime_zoned(written, form)
-        clock = try_strptime(written, form)
-        return clock if axis.zone is None else in_zone(ibis.literal(axis.zone), clock)
-    usual = text.like(DAY) | text.like(SECOND)
-    apart = text.strip().re_replace(r" +([Z+-])", r"\1")
-    written = ibis.ifelse(usual, text, _if(apart, lambda plain: plain.re_search(ISO)))
-    clock = written.try_cast("timestamp")  # this ignores an offset
-    if axis.zone is None:
+        return _formatted(text, zone, dialect)
+    written = iso(text, engine)
+    clock = casts.clock(written, engine)
+    if zone is None:
         return clock
-    offset = written.substr(11).re_search("[A-Za-z+-]")
-    moment = written.try_cast(dt.Timestamp(timezone="UTC"))
-    return ibis.ifelse(offset, moment, in_zone(ibis.literal(axis.zone), clock))
+    return ibis.ifelse(has_offset(written), casts.moment(written, engine), casts.at_home(clock, zone, engine))
+
+
+def _formatted(text: Expression, zone: str | None, dialect: Dialect) -> Expression:
+    """Text in a declared format, which DuckDB reads."""
+    written = _if(text.strip(), lambda plain: plain.re_search("[0-9]"))  # DuckDB would read "infinity"
+    form = ibis.literal(dialect.date_format)
+    if dialect.zoned:
+        return try_strptime_zoned(written, form)
+    clock = try_strptime(written, form)
+    return clock if zone is None else casts.at_home(clock, zone, "duckdb")
+
+
+def iso(text: Expression, engine: str) -> Expression:
+    """Text in the form of ISO 8601; a missing value for other text."""
+    if engine == "duckdb":
+        usual = text.like(DAY) | text.like(SECOND)
+        apart = text.strip().re_replace(r" +([Z+-])", r"\1")
+        return ibis.ifelse(usual, text, _if(apart, lambda plain: plain.re_search(ISO)))
+    near = text.strip()
+    for mark in "Z+-":
+        near = near.replace(f" {mark}", mark)
+    return _if(near, lambda plain: plain.re_search(ISO))
+
+
+def has_offset(written: Expression) -> Expression:
+    """Whether a time in the form of ISO 8601 says how far from UTC it is."""
+    return written.substr(11).re_search("[A-Za-z+-]")
 
 
 def _if(text: Expression, fits: Callable[[Expression], Expression]) -> Expression:
@@ -151,24 +166,25 @@ def _cells(line: Expression, runs: list[Run], beyond: int) -> Expression:
 
 def _times(column: Expression, axis: DateAxis, engine: str) -> tuple[Expression, Outside]:
     aware, (first, beyond) = axis.zone is not None, (ticks(axis.start), ticks(axis.stop))
-
-    def moment(tick: int) -> Expression:
-        """A literal. In a session set to UTC, Spark reads both kinds in the same way."""
-        kind = dt.Timestamp(timezone="UTC") if aware and engine != "pyspark" else dt.timestamp
-        text = at(tick, UTC if kind.timezone else None).isoformat(sep=" ")
-        return ibis.literal(text).cast(kind)
-
+    literal = partial(moment, engine=engine, aware=aware)
     scale = column.type().scale
-    value = column if (scale or 0) <= MICROSECONDS else _cut(column, aware=aware)
+    value = column if (scale or 0) <= MICROSECONDS else cut(column, aware=aware)
     if engine == "duckdb" and scale in COARSE:  # held near the bounds in its own type, which reaches further
         edges = (_clamped(first - UNITS["second"]), _clamped(beyond + UNITS["second"]))
-        value = between(column, *(moment(edge).cast(column.type()) for edge in edges)).cast(dt.timestamp)
-    outside = value < moment(first), value >= moment(beyond)
-    held = between(value, moment(first), moment(beyond - 1))
-    origin = moment(0)
+        value = between(column, *(literal(edge).cast(column.type()) for edge in edges)).cast(dt.timestamp)
+    outside = value < literal(first), value >= literal(beyond)
+    held = between(value, literal(first), literal(beyond - 1))
+    origin = literal(0)
     if aware and engine == "postgres":
         held, origin = timezone("UTC", held), ibis.literal("1970-01-01").cast("timestamp")
     return held.delta(origin, unit="microsecond").cast("int64"), outside
+
+
+def moment(tick: int, engine: str, *, aware: bool) -> Expression:
+    """A literal time. In a session set to UTC, Spark reads both kinds in the same way."""
+    kind = dt.Timestamp(timezone="UTC") if aware and engine != "pyspark" else dt.timestamp
+    text = at(tick, UTC if kind.timezone else None).isoformat(sep=" ")
+    return ibis.literal(text).cast(kind)
 
 
 def _clamped(tick: int) -> int:
@@ -176,7 +192,7 @@ def _clamped(tick: int) -> int:
     return min(max(tick, ticks(datetime.min)), ticks(datetime.max))  # noqa: DTZ901  without a zone
 
 
-def _cut(column: Expression, *, aware: bool) -> Expression:
+def cut(column: Expression, *, aware: bool) -> Expression:
     """Times with their nanoseconds cut off: a cast might round them up."""
     near = column.cast(dt.Timestamp(timezone="UTC" if aware else None, scale=MICROSECONDS))
     return ibis.ifelse(near > column, near - ibis.interval(microseconds=1), near)
@@ -184,13 +200,14 @@ def _cut(column: Expression, *, aware: bool) -> Expression:
 
 def _dates(column: Expression, axis: DateAxis) -> tuple[Expression, Outside]:
     """Dates as their midnights: moved near the bounds as dates, then between the bounds as whole numbers."""
-    day, first, beyond = UNITS["day"], ticks(axis.start), ticks(axis.stop)
-    least, most = -(-first // day), -(-beyond // day) - 1
-    held = between(column, _date(least - 1), _date(most + 1))
-    midnights = held.epoch_days().cast("int64") * whole(day)
-    return between(midnights, whole(first), whole(beyond - 1)), (column < _date(least), column > _date(most))
+    length, first, beyond = UNITS["day"], ticks(axis.start), ticks(axis.stop)
+    least, most = -(-first // length), -(-beyond // length) - 1
+    held = between(column, day(least - 1), day(most + 1))
+    midnights = held.epoch_days().cast("int64") * whole(length)
+    return between(midnights, whole(first), whole(beyond - 1)), (column < day(least), column > day(most))
 
 
-def _date(days: int) -> Expression:
+def day(days: int) -> Expression:
+    """A literal date, so many days after 1970 began."""
     earliest = date.min.toordinal() - date(1970, 1, 1).toordinal()
     return ibis.literal(date(1970, 1, 1) + timedelta(days=max(days, earliest)))

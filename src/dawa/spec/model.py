@@ -6,7 +6,7 @@ no password: addresses take it from the environment, as in ``postgresql://reader
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -16,8 +16,10 @@ from dawa import budget
 from dawa.axis import AutoAxis, Axis, NumberAxis
 from dawa.errors import AxisError, SpecError
 from dawa.limits import MOST_AXES
+from dawa.sources import dialect as dialects
+from dawa.sources import where_text
 from dawa.sources.dialect import Dialect
-from dawa.sources.tables import is_address
+from dawa.sources.tables import DATABASES, Table, addressed, is_address
 
 Kind = Literal["numbers", "dates", "ordered", "edges", "auto"]
 Value = str | int | bool
@@ -33,8 +35,13 @@ KEYS: dict[str, tuple[str, ...]] = {
 }
 """The entries of each kind of axis, besides its column."""
 
-TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
-"""Endings of the names of files that declare their own types."""
+TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc", *DATABASES)
+"""Endings of the names of files that are not text."""
+
+NO_DATABASES = (".parquet", ".pq", ".arrow", ".feather", ".ipc", *dialects.ENDINGS)
+"""Endings of the names of files that hold one table."""
+USUAL: dict[str, Any] = {name: getattr(Dialect(), name) for name in dialects.VALUES}
+"""How values are written if nobody declares it."""
 
 NO_BOUNDS = "bounds are never read from the data: the smallest and the largest value belong to two people"
 CHOOSE = (
@@ -137,7 +144,7 @@ class Spec:
         source: A file of records, or the address of a database; ``${NAME}`` stands for an environment variable.
         axes: One to four attributes.
         epsilon: The budget, exactly.
-        table: The table, where the source is a database and does not name it after a ``#``.
+        table: The table, where the source is a database or a database's file, and does not name it after a ``#``.
         unit: The columns that say together whose record it is; none protect records.
         max_rows_per_unit: How many records of one unit are kept: a number, ``"auto"``, or a part such as ``"95%"``.
         ledger: The ledger that books the release: a file, or the address of a database.
@@ -147,7 +154,9 @@ class Spec:
         queries: A CSV file of ranges to answer, for which the release is made as accurate as possible.
         out: The folder to write.
         seed: For experiments on public data only.
-        dialect: How a text file is written; None takes the dialect that its name implies.
+        dialect: How a text file is written; None takes the dialect that its name implies. Of other sources, how
+            numbers, dates and missing values are written in columns of text.
+        where: Which records are counted, as it is written; None counts all.
     """
 
     source: str
@@ -164,6 +173,7 @@ class Spec:
     out: str | None = None
     seed: int | None = None
     dialect: Dialect | None = None
+    where: str | None = None
 
     def __post_init__(self) -> None:
         if self.epsilon is None:
@@ -178,21 +188,22 @@ class Spec:
                 f"A release has one to {MOST_AXES} axes, not {len(self.axes)}.",
                 "name a column and its bounds: --column age --range 0:120, or [[axes]] in a spec.",
             )
-        if self.table is not None and not is_address(self.source):
+        if self.table is not None and not is_address(self.source) and self.source.lower().endswith(NO_DATABASES):
             raise SpecError(
-                f"The source {self.source} is a file, so it has no table {self.table!r}.",
-                "leave the table out, or pass the address of a database.",
+                f"The source {self.source} is a file with one table, so it has no table {self.table!r}.",
+                "leave the table out, or pass the address or the file of a database.",
             )
+        if self.table is not None and not is_address(self.source) and isinstance(addressed(self.source), Table):
+            raise SpecError("A table is named twice.", "name it once: --table people, or people.sqlite#people.")
         if is_address(self.source) and (self.table is None) == ("#" not in self.source):
             raise SpecError(
                 "A database needs one table to be named.",
                 "name it once: --table people, or people in the schema hr as --table hr.people.",
             )
-        if self.dialect is not None and (is_address(self.source) or self.source.lower().endswith(TYPED)):
-            raise SpecError(
-                "The source is not a text file, so it has no delimiter, encoding or other part of a dialect.",
-                "leave them out.",
-            )
+        if self.dialect is not None and not self.is_text and replace(self.dialect, **USUAL) != Dialect():
+            raise not_text()
+        if self.where is not None:
+            where_text.parsed(self.where)
         if self.ledger is not None and self.dataset is None:
             raise SpecError(
                 "A ledger is named, but not the dataset that pays.", "name it: --dataset hr, or dataset in [privacy]."
@@ -202,6 +213,41 @@ class Spec:
                 "A run with a seed is not private, so no ledger books it.",
                 "leave out the seed to make a private release, or leave out the dataset and the ledger.",
             )
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the source may be a text file."""
+        return self.table is None and is_text(self.source)
+
+
+def is_text(source: str) -> bool:
+    """Whether a source may be a text file: it may have any name that does not say something else."""
+    inside = is_address(source) or isinstance(addressed(source), Table)
+    return not inside and not source.lower().endswith(TYPED)
+
+
+def declared(source: str, table: str | None, written: dict[str, Any]) -> Dialect | None:
+    """What is declared about text: all of a text file's dialect, or how values are written in other sources.
+
+    Raises:
+        SpecError: If it says something else of a source that is not a text file.
+        SourceError: If a part of it does not exist.
+    """
+    if not written:
+        return None
+    if is_text(source) and table is None:
+        return dialects.of(source, **written)
+    if not set(written) <= set(dialects.VALUES):
+        raise not_text()
+    return dialects.of("", **written)
+
+
+def not_text() -> SpecError:
+    """The error about a source that is not a text file."""
+    return SpecError(
+        "The source is not a text file, so it has no delimiter, quote, escape, encoding or header.",
+        "leave them out; the decimal mark, the format of dates and words for missing values can be declared.",
+    )
 
 
 def expanded(address: str) -> str:

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from dawa.budget import shown
-from dawa.errors import DawaError, SpecError
+from dawa.errors import ConditionError, DawaError, SpecError
 from dawa.sources import dialect
 from dawa.sources.dialect import Dialect
 from dawa.sources.tables import is_address
-from dawa.spec.model import AxisSpec, Spec, beside, without_password
+from dawa.sources.where_text import parsed as parsed_condition
+from dawa.spec.model import AxisSpec, Spec, beside, declared, without_password
 
 SUFFIX = ".toml"
 
@@ -81,11 +82,12 @@ def written(spec: Spec, folder: Path) -> str:
     Raises:
         SpecError: If it holds a password.
     """
-    place = (
-        {"url": without_password(spec.source, "source"), "table": spec.table}
+    place: dict[str, Any] = (
+        {"url": without_password(spec.source, "source")}
         if is_address(spec.source)
-        else {"file": _seen_from(folder, spec.source), **_dialect_entries(spec.source, spec.dialect)}
+        else {"file": _seen_from(folder, spec.source)}
     )
+    place |= {"table": spec.table, "where": spec.where, **_dialect_entries(spec)}
     ledger = spec.ledger and (
         without_password(spec.ledger, "ledger") if is_address(spec.ledger) else _seen_from(folder, spec.ledger)
     )
@@ -146,6 +148,15 @@ def _number(value: object, name: str) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, date, datetime)) or value == "":
         raise SpecError(f"{name} is neither a number nor a date.", f'write {name} = 0.5, or {name} = "1/3".')
     return str(value)
+
+
+def _condition(value: object, name: str) -> str:
+    text = _text(value, name)
+    try:
+        parsed_condition(text)
+    except ConditionError as error:
+        raise SpecError(error.problem, error.hint) from None
+    return text
 
 
 def _whole(value: object, name: str) -> int:
@@ -224,7 +235,7 @@ DIALECT: dict[str, Reader] = {
 }
 """The keys of a dialect, under [source]."""
 SECTIONS: dict[str, dict[str, Reader]] = {
-    "source": {"file": _text, "url": _text, "table": _text, **DIALECT},
+    "source": {"file": _text, "url": _text, "table": _text, "where": _condition, **DIALECT},
     "privacy": {"epsilon": _number, "unit": _unit, "max_rows_per_unit": _rows, "ledger": _text, "dataset": _text},
     "release": {"mechanism": _text, "options": _options, "queries": _text, "out": _text, "seed": _whole},
 }
@@ -266,25 +277,27 @@ def _spec(data: dict[str, Any], folder: Path) -> Spec:
         tuple(_axis(_entries(axis, AXIS, "[[axes]]")) for axis in axes),
         privacy.pop("epsilon", None),
         table=source.get("table"),
-        dialect=_dialect(place, written) if written else None,
+        dialect=_dialect(beside(folder, place) if "file" in source else place, source.get("table"), written),
+        where=source.get("where"),
         **privacy,
         **release,
     )
 
 
-def _dialect(path: str, entries: dict[str, Any]) -> Dialect:
+def _dialect(path: str, table: str | None, entries: dict[str, Any]) -> Dialect | None:
     try:
-        return dialect.of(path, **entries)
+        return declared(path, table, entries)
     except DawaError as error:
         raise SpecError(error.problem, error.hint) from None
 
 
-def _dialect_entries(path: str, written: Dialect | None) -> dict[str, Any]:
-    """The parts of a dialect that differ from the default, and always the delimiter."""
-    if written is None:
+def _dialect_entries(spec: Spec) -> dict[str, Any]:
+    """The parts of a dialect that differ from the default, and always one that says that there is a dialect."""
+    if spec.dialect is None:
         return {}
-    found, usual = asdict(written), asdict(dialect.of(path))
-    told = {name: value for name, value in found.items() if name == "delimiter" or value != usual[name]}
+    always = "delimiter" if spec.is_text else "decimal"
+    found, usual = asdict(spec.dialect), asdict(dialect.of(spec.source if spec.is_text else ""))
+    told = {name: value for name, value in found.items() if name == always or value != usual[name]}
     return {name: False if value is None else value for name, value in told.items()}
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from dawa import sources
 from dawa.errors import SourceError
-from dawa.sources.tables import label, labelled
+from dawa.sources.labels import label, labelled
 
 SECRET = "pa55word"  # noqa: S105  for tests
 
