@@ -39,6 +39,12 @@ def cell(axis, value):
     return {"drop": None, "own": "above" if above else "below", "clip": axis.size - 1 if above else 0}[axis.outside]
 
 
+def inside(axis, value):
+    """The cell of one value; None if it has none, counted apart or not."""
+    found = cell(axis, value)
+    return None if isinstance(found, str) else found
+
+
 @cache
 def number_borders(axis):
     if isinstance(axis, EdgeAxis):

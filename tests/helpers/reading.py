@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 from dawa import Axis, sources
+from dawa.axis.apart import patterns
 from dawa.errors import DawaError
 from dawa.sources import delimited
 from dawa.sources.dialect import Dialect
@@ -130,17 +131,19 @@ def outcome(table, *axes, unit=None, max_rows_per_unit=1, where=None):
             query.check()
             step = "reading"
             tally = query.counts()
-        return "counted", _counter("inside", tally.inside) + _counter("apart", tally.apart)
+        return "counted", _counter(tally.inside, None) + _counter(tally.apart, patterns(axes))
     except DawaError as error:
         # where a file lies is public, and not the same for two neighbours
         return step, type(error).__name__, re.sub(r"/\S*/", "", str(error))
 
 
-def _counter(part, private):
+def _counter(private, ways):
+    """Counts by cell, or by the states of records that are counted apart."""
     if private is None:
         return Counter()
     cells, records = (column.tolist() for column in private.exposed)
-    return Counter({(part, cell): number for cell, number in zip(cells, records, strict=True)})
+    places = cells if ways is None else [ways[cell] for cell in cells]
+    return Counter(dict(zip(places, records, strict=True)))
 
 
 def check_neighbours(more, fewer, most=1):

@@ -129,7 +129,7 @@ def test_names():
 
 def test_answers_say_what_a_clipped_end_holds():
     rel = dawa.release({"x": [5] * 100, "y": [1] * 100}, [Axis("x", 0, 10), Axis("y", 0, 4, outside="own")], epsilon=1)
-    assert "with everything below 0 on x" in str(rel.answer((0, 1), (5, 2)))
+    assert "on x with everything below 0" in str(rel.answer((0, 1), (5, 2)))
     assert "everything" not in str(rel.answer((1, 0), (5, 4)))
     one = dawa.release({"x": [5] * 100}, Axis("x", 0, 10), epsilon=1)
     assert str(one.answer(0, 10)).endswith("; with everything below 0 and everything from 10 on")

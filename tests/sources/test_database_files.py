@@ -17,7 +17,7 @@ import dawa
 from dawa import Axis, ledger, sources
 from dawa.errors import DawaError, ExhaustedError, SourceError
 from dawa.sources import database_files, engines, sqlite
-from helpers.binning import expected, found
+from helpers.binning import everything, expected, found
 from helpers.reading import AWARE, CANARY, INTEGERS, LETTERS, NAIVE, NUMBERS, X, check_neighbours, outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
@@ -239,7 +239,7 @@ def test_a_locked_database_costs_nothing_and_is_not_locked_later(tmp_path, book,
         query.check()
         with pytest.raises(sqlite3.OperationalError, match="locked"):
             other.execute("begin exclusive")  # whoever comes now must wait, so that counting does not fail
-        assert query.counts().exposed.counts.tolist() == [1, 1]
+        assert query.counts().inside.exposed.counts.tolist() == [1, 1]
     other.close()
 
 
@@ -599,7 +599,7 @@ def test_random_numbers_as_by_hand(tmp_path):
     rng = np.random.default_rng(1)
     values = [*rng.integers(-20, 20, 300).tolist(), *np.round(rng.normal(0, 9, 300), 3).tolist(), None, float("inf")]
     axis = Axis("x", -5, 5, "0.25")
-    assert found(sqlite_file(tmp_path / "x.db", values), axis) == expected((axis,), values)
+    assert everything(sqlite_file(tmp_path / "x.db", values), axis) == expected((axis,), values)
     assert database_files.kind(tmp_path / "x.db") == "SQLite"
     money = [Decimal(value).scaleb(-3) for value in rng.integers(-9000, 9000, 300).tolist()]
-    assert found(duckdb_file(tmp_path / "x.duckdb", "decimal(12, 3)", money), axis) == expected((axis,), money)
+    assert everything(duckdb_file(tmp_path / "x.duckdb", "decimal(12, 3)", money), axis) == expected((axis,), money)

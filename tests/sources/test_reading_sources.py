@@ -144,24 +144,27 @@ TYPED = {
 
 
 def twin(kind, axis, value):
-    """The cell of a stored value."""
+    """The cell of a stored value, or why it has none."""
     if value is None:
-        return None
+        return cell(axis, None)
     if isinstance(value, bytes):
         try:
             return cell(axis, value.decode())
         except UnicodeDecodeError:
-            return None
+            return cell(axis, None)
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         width = 86_400 * 10**9 if pa.types.is_date32(kind) else 10**6 if pa.types.is_date64(kind) else WIDTHS[kind.unit]
         place = bisect_right(date_borders(axis), Fraction(value * width, 1000)) - 1
-        inside = 0 <= place < axis.size
-        return place if inside else None if axis.outside == "drop" else min(max(place, 0), axis.size - 1)
+        if 0 <= place < axis.size:
+            return place
+        beyond = ("below", 0) if place < 0 else ("above", axis.size - 1)
+        return {"drop": None, "own": beyond[0], "clip": beyond[1]}[axis.outside]
     return cell(axis, value)
 
 
 def counted(kind, axis, values):
     cells = [twin(kind, axis, value) for value in values]
+    cells = [(one,) if isinstance(one, str) else one for one in cells]
     return {one: cells.count(one) for one in set(cells) - {None}}
 
 

@@ -26,7 +26,7 @@ from dawa import Axis, limits, sources
 from dawa.errors import AxisError, SourceError
 from dawa.sources import delimited
 from dawa.sources.dialect import Dialect
-from helpers.binning import cell, found
+from helpers.binning import found, inside
 from helpers.reading import by_row, check_neighbours, cut, fitted, named, outcome, read
 
 LAW = settings(max_examples=60, deadline=None)
@@ -486,7 +486,7 @@ NUMBERS = [
     "axis", [X, Axis("x", 0, 1, "0.1"), Axis("x", 0, 10, outside="drop"), Axis.edges("x", [0, "0.3", 5])]
 )
 def test_numbers_are_read_as_floats(tmp_path, axis):
-    assert cells(tmp_path, NUMBERS, axis) == [cell(axis, as_float(text)) for text in NUMBERS]
+    assert cells(tmp_path, NUMBERS, axis) == [inside(axis, as_float(text)) for text in NUMBERS]
 
 
 def test_what_only_some_read_as_a_number_is_read_alike_in_any_company(tmp_path):
@@ -519,7 +519,7 @@ def test_numbers_beyond_the_precision_of_floats_are_read_exactly(tmp_path, outsi
             f"{value}.{digit}" for value in near for digit in ("4999", "5", "999999")
         ]
         values += ["0", "-1", "5", "1e5", "1e18"]
-        assert cells(tmp_path, values, axis) == [cell(axis, Decimal(text)) for text in values]
+        assert cells(tmp_path, values, axis) == [inside(axis, Decimal(text)) for text in values]
         far = ["1e40", "-1e40", "inf", "-inf", "1e400", "nan", "late", "9" * 60]
         ends = [axis.size - 1, 0, axis.size - 1, 0, axis.size - 1, None, None, axis.size - 1]
         assert cells(tmp_path, far, axis) == ([None] * 8 if outside == "drop" else ends)
@@ -594,12 +594,12 @@ def test_local_times_and_offsets_on_an_axis_with_a_zone(tmp_path):
     local = [start + timedelta(minutes=step) for step in range(0, 365 * 24 * 60, 331)]
     local = [time for time in local if _unambiguous(time, zone)]
     texts = [time.isoformat(sep=" ") for time in local]
-    expected = [cell(BERLIN, time.replace(tzinfo=zone).astimezone(UTC)) for time in local]
+    expected = [inside(BERLIN, time.replace(tzinfo=zone).astimezone(UTC)) for time in local]
     assert cells(tmp_path, texts, BERLIN) == expected
     offsets = ["Z", "+00", "+01:00", "-05:30", "+14:00", "-12", "+0530", "+05:53:28"]
     moments = [(time, offset) for time in local[::40] for offset in offsets]
     texts = [time.isoformat(sep="T", timespec="seconds") + offset for time, offset in moments]
-    expected = [cell(BERLIN, datetime.fromisoformat(text).astimezone(UTC)) for text in texts]
+    expected = [inside(BERLIN, datetime.fromisoformat(text).astimezone(UTC)) for text in texts]
     assert cells(tmp_path, texts, BERLIN) == expected
 
 
@@ -613,7 +613,7 @@ def test_local_times_that_clocks_skip_or_show_twice_are_read_as_one_of_two(tmp_p
     zone = ZoneInfo("Europe/Berlin")
     for text in ("2013-03-31 02:30:00", "2013-10-27 02:30:00"):
         time = datetime.fromisoformat(text)
-        either = {cell(BERLIN, time.replace(tzinfo=zone, fold=fold).astimezone(UTC)) for fold in (0, 1)}
+        either = {inside(BERLIN, time.replace(tzinfo=zone, fold=fold).astimezone(UTC)) for fold in (0, 1)}
         assert set(cells(tmp_path, [text], BERLIN)) <= either
 
 
