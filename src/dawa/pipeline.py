@@ -96,8 +96,8 @@ def release(
     """Release how a table's records lie along axes, under epsilon-differential privacy for each record or person.
 
     Args:
-        table: A path to a CSV, Parquet or Arrow file, a frame, a dict of arrays, ``"postgresql://…/database#table"``,
-            a Spark data frame, or an Ibis table.
+        table: A path to a CSV, JSON lines, Excel, Parquet or Arrow file, ``"-"`` for standard input, an open file, a
+            frame, a dict of arrays, ``"postgresql://…/database#table"``, a Spark data frame, or an Ibis table.
         axes: The attribute with its public bounds and step, or up to four of them.
         epsilon: The budget, all of which is spent.
         unit: The column that says whose record it is. Each unit is then protected, with all of its records.

@@ -52,8 +52,8 @@ def placed(source: Source, axis: Axis) -> Placed:
     return on_labels(column, ordered)
 
 
-def read(text: Expression, axis: Axis, dialect: Dialect) -> tuple[Expression, ...]:
-    """The values that an axis reads from text of no declared type.
+def read(text: Expression, axis: Axis, dialect: Dialect, serial: Expression | None = None) -> tuple[Expression, ...]:
+    """The values that an axis reads from text of no declared type; ``serial`` are times that are not written as text.
 
     Raises:
         AxisError: If these values cannot tell the axis's cells apart.
@@ -63,7 +63,7 @@ def read(text: Expression, axis: Axis, dialect: Dialect) -> tuple[Expression, ..
     if not set(dialect.missing) <= set(MISSING):  # the default words cannot be read as numbers or dates anyway
         text = ibis.ifelse(text.isin(dialect.missing), ibis.null("string"), text)
     if isinstance(axis, DateAxis):
-        return (times.read(text, axis, dialect),)
+        return (times.read(text, axis, dialect, serial),)
     return numbers.read(text, cast("NumberAxis | EdgeAxis", axis), dialect)
 
 

@@ -89,16 +89,18 @@ class Dialect:
         """How records and fields are told apart and read, in sentences."""
         around = "nothing" if self.quote is None else f"quotes ({self.quote})"
         escape = "" if self.escape is None else f" {self.escape} makes the next character an ordinary one."
-        dates = "as in ISO 8601" if self.date_format is None else f"as {self.date_format}"
-        words = "".join(f", {word}" for word in self.missing)
         between = NAMES.get(self.delimiter, repr(self.delimiter))
         cut = f"The file is read as text in {self.encoding}, with {between} between fields and {around} around them."
-        read = (
+        return cut + escape, f"{self.describe_values()} A record with more fields than there are columns is left out."
+
+    def describe_values(self) -> str:
+        """How values are read, in sentences."""
+        dates = "as in ISO 8601" if self.date_format is None else f"as {self.date_format}"
+        words = "".join(f", {word}" for word in self.missing)
+        return (
             f"Numbers are read with the decimal mark {self.decimal!r}, dates {dates}; a value that cannot be read this"
-            f" way is missing. Unless the axis lists it, so is empty text{words}. A record with more fields than there"
-            " are columns is left out."
+            f" way is missing. Unless the axis lists it, so is empty text{words}."
         )
-        return cut + escape, read
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for a ledger."""

@@ -1,20 +1,25 @@
 """What users pass as a table, and what it becomes: a source, which is a table that is open in its engine."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 from urllib.parse import unquote
 
 from dawa.errors import SourceError
 from dawa.sources import dialect as dialects
-from dawa.sources.dialect import Dialect
+from dawa.sources.dialect import MISSING, Dialect
 
 HINT = (
-    "pass a path to a CSV, Parquet or Arrow file, a pandas, Polars or Arrow table, a dict of arrays, a Spark data"
-    " frame, an Ibis table, or 'postgresql://user@server/database#table'."
+    "pass a path to a CSV, JSON lines, Excel, Parquet or Arrow file, a pandas, Polars or Arrow table, a dict of arrays,"
+    " a Spark data frame, an Ibis table, or 'postgresql://user@server/database#table'."
 )
+
+STANDARD_INPUT = "-"
+"""What stands for standard input, where a path could stand."""
+FILES_AT = ("http://", "https://", "s3://")
+"""How the addresses of files begin; other addresses are those of databases."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,10 @@ class Source:
     declared: dict[str, Any] = field(default_factory=dict)
 
 
+PathOrFile = str | PathLike[str] | BinaryIO
+"""A path, an address, ``"-"`` for standard input, or a file that is open in binary mode."""
+
+
 @dataclass(frozen=True)
 class TextFile:
     """A text file whose dialect is declared; ``csv`` makes one.
@@ -70,9 +79,41 @@ class TextFile:
     Attributes:
         path: The file, or a pattern such as ``data/*.csv``.
         dialect: How it is written.
+        gzip: Whether it is compressed; None if its name says so.
+    """
+
+    path: PathOrFile
+    dialect: Dialect
+    gzip: bool | None = None
+
+
+@dataclass(frozen=True)
+class JsonLines:
+    """A file of JSON lines; ``jsonl`` makes one.
+
+    Attributes:
+        path: The file, or a pattern such as ``data/*.jsonl``.
+        dialect: How numbers, dates and missing values are written in its strings.
+        gzip: Whether it is compressed; None if its name says so.
+    """
+
+    path: PathOrFile
+    dialect: Dialect
+    gzip: bool | None = None
+
+
+@dataclass(frozen=True)
+class Workbook:
+    """A sheet of an Excel workbook; ``excel`` makes one.
+
+    Attributes:
+        path: The workbook.
+        sheet: The sheet's name; None takes the first one that is not hidden.
+        dialect: Its columns, if no row names them, and how numbers, dates and missing values are written in its text.
     """
 
     path: str | PathLike[str]
+    sheet: str | None
     dialect: Dialect
 
 
@@ -100,8 +141,8 @@ class Frame(Protocol):
         ...
 
 
-TableLike = str | PathLike[str] | TextFile | Table | Mapping[str, Any] | Frame
-"""Whatever records come from: a path, an address, a dict of arrays, a frame."""
+TableLike = PathOrFile | TextFile | JsonLines | Workbook | Table | Mapping[str, Any] | Frame
+"""Whatever records come from: a path, an address, an open file, a dict of arrays, a frame."""
 
 
 def table(place: Any, name: str | None = None, schema: str | None = None) -> Table:  # noqa: ANN401  an address or a session
@@ -122,34 +163,113 @@ def table(place: Any, name: str | None = None, schema: str | None = None) -> Tab
     return Table(place, name, schema)
 
 
-def csv(path: str | PathLike[str], **dialect: Any) -> TextFile:  # noqa: ANN401  the dialect checks them
+def csv(path: PathOrFile, *, gzip: bool | None = None, **dialect: Any) -> TextFile:  # noqa: ANN401  the dialect checks them
     """A text file in another dialect than commas, UTF-8 and a header line.
 
     Args:
-        path: The file, whatever its name ends with; ``.gz`` is decompressed.
+        path: The file, whatever its name ends with; ``"-"`` is standard input. Or a file that is open in binary mode:
+            it is read once, from where it stands.
+        gzip: Whether it is compressed; None if its name ends with ``.gz``.
         dialect: How it is written: ``delimiter``, ``quote``, ``escape``, ``encoding``, ``header``, ``decimal``,
             ``date_format``, ``missing``; see ``dawa.sources.dialect.Dialect``. No part of it is ever guessed.
 
     >>> csv("visits.txt", delimiter=";", decimal=",", date_format="%d.%m.%Y").dialect.delimiter
     ';'
     """
+    name = path if isinstance(path, (str, PathLike)) else ""
+    return TextFile(_source(path), dialects.of(name, **dialect), _packed(gzip))
+
+
+def jsonl(
+    path: PathOrFile,
+    *,
+    gzip: bool | None = None,
+    decimal: str = ".",
+    date_format: str | None = None,
+    missing: Sequence[str] = MISSING,
+) -> JsonLines:
+    """A file of JSON lines, whatever its name ends with.
+
+    Args:
+        path: The file, ``"-"`` for standard input, or a file that is open in binary mode.
+        gzip: Whether it is compressed; None if its name ends with ``.gz``.
+        decimal: The decimal mark of numbers that are written as strings.
+        date_format: How dates and times are written in strings, such as ``"%d.%m.%Y"``; None means ISO 8601.
+        missing: Words that mean a missing value, as empty text and null always do.
+
+    >>> jsonl("visits.log").path
+    'visits.log'
+    """
+    declared = dialects.of("", decimal=decimal, date_format=date_format, missing=missing)
+    return JsonLines(_source(path), declared, _packed(gzip))
+
+
+def excel(
+    path: str | PathLike[str],
+    sheet: str | None = None,
+    *,
+    header: Sequence[str] | None = None,
+    decimal: str = ".",
+    date_format: str | None = None,
+    missing: Sequence[str] = MISSING,
+) -> Workbook:
+    """A sheet of an Excel workbook (``.xlsx``, ``.xlsm``).
+
+    Args:
+        path: The workbook.
+        sheet: The sheet's name; None takes the first one that is not hidden.
+        header: The columns' names, for a sheet whose first row is a record already.
+        decimal: The decimal mark of numbers that are written as text.
+        date_format: How dates and times are written in text, such as ``"%d.%m.%Y"``; None means ISO 8601. Cells that
+            hold a date need no format.
+        missing: Words that mean a missing value, as empty cells always do.
+
+    >>> excel("people.xlsx", "2013").sheet
+    '2013'
+    """
     if not isinstance(path, (str, PathLike)):
-        raise SourceError(f"A {type(path).__name__} is not a path.", "pass the path of a text file.")
-    return TextFile(path, dialects.of(path, **dialect))
+        raise SourceError(
+            f"A {type(path).__name__} is not the path of a workbook.", "write it to a file, and pass its path."
+        )
+    if sheet is not None and not isinstance(sheet, str):
+        raise SourceError(f"sheet={sheet!r} is not a name.", "pass the name of a sheet, such as sheet='Sheet1'.")
+    declared = dialects.of("", header=header, decimal=decimal, date_format=date_format, missing=missing)
+    return Workbook(path, sheet, declared)
+
+
+def _source(path: Any) -> Any:  # noqa: ANN401  checked here
+    if isinstance(path, (str, PathLike)) or callable(getattr(path, "read", None)):
+        return path
+    raise SourceError(f"A {type(path).__name__} is not a path.", "pass the path of a text file.")
+
+
+def _packed(gzip: object) -> bool | None:
+    if gzip is None or isinstance(gzip, bool):
+        return gzip
+    raise SourceError(f"gzip={gzip!r} is neither yes nor no.", "pass True or False.")
 
 
 def addressed(table: Any) -> Any:  # noqa: ANN401  whatever users pass
     """The table that an address names; anything else is returned unchanged."""
-    return _addressed(table) if isinstance(table, str) and is_address(table) else table
+    return _addressed(table) if isinstance(table, str) and is_database(table) else table
 
 
 def is_address(text: str) -> bool:
-    """Whether a text names a server and not a file.
+    """Whether a text names a server, or something on one, and not a file here.
 
     >>> is_address("postgresql://server/hr"), is_address("people.parquet")
     (True, False)
     """
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
+
+
+def is_database(text: str) -> bool:
+    """Whether a text is the address of a database, and not that of a file.
+
+    >>> is_database("postgresql://server/hr"), is_database("https://server/people.csv")
+    (True, False)
+    """
+    return is_address(text) and not text.lower().startswith(FILES_AT)
 
 
 def _addressed(address: str) -> Table:

@@ -55,6 +55,11 @@ def epoch_ns(moment) -> dt.int64:  # type: ignore[no-untyped-def]  # noqa: ANN00
 
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
+def make_timestamp(microseconds: dt.int64) -> dt.timestamp:
+    """DuckDB's own: a time from the microseconds since 1970."""
+
+
+@ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
 def divide(value: dt.int64, by: dt.int64) -> dt.int64:
     """DuckDB's own: whole numbers divided without floats, rounded towards 0."""
 
@@ -78,8 +83,20 @@ def placed(column: Column, axis: DateAxis, engine: str) -> Placed:
     return Placed(counted, _cells(line, runs, ticks(axis.stop)))
 
 
-def read(text: Expression, axis: DateAxis, dialect: Dialect) -> Expression:
-    """Text as times: as clocks show them, or as moments where the axis has a zone."""
+def read(text: Expression, axis: DateAxis, dialect: Dialect, serial: Expression | None = None) -> Expression:
+    """Text as times: as clocks show them, or as moments where the axis has a zone.
+
+    ``serial`` are microseconds since 1970, as clocks show them, where times are not written as text.
+    """
+    written = _written(text, axis, dialect)
+    if serial is None:
+        return written
+    clock = make_timestamp(serial)
+    return ibis.coalesce(clock if axis.zone is None else in_zone(ibis.literal(axis.zone), clock), written)
+
+
+def _written(text: Expression, axis: DateAxis, dialect: Dialect) -> Expression:
+    """Times in text."""
     if dialect.date_format is not None:
         written = _if(text.strip(), lambda plain: plain.re_search("[0-9]"))  # DuckDB would read "infinity"
         form = ibis.literal(dialect.date_format)
