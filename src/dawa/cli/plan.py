@@ -72,6 +72,8 @@ def plan(
     decimal: options.Decimal = None,
     date_format: options.DateFormat = None,
     missing: options.Missing = None,
+    format: options.Format = None,  # noqa: A002  the option's name
+    sheet: options.Sheet = None,
     table: options.Table = None,
     queries: options.Queries = None,
     mechanism: options.Mechanism = None,
@@ -103,6 +105,8 @@ def plan(
             decimal=decimal,
             date_format=date_format,
             missing=missing,
+            format=format,
+            sheet=sheet,
             table=table,
             queries=queries,
             mechanism=mechanism,

@@ -11,19 +11,20 @@ import csv
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import dawa
 from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER, Pairs
 from dawa.errors import OptionError, SpecError
-from dawa.sources import dialect
-from dawa.sources.tables import is_address
+from dawa.sources import dialect, forms
+from dawa.sources.tables import is_address, is_database
 
 if TYPE_CHECKING:
     from dawa.axis import Axis
     from dawa.ledger import Account
     from dawa.queries.workload import Workload
-    from dawa.sources import Table, TextFile
+    from dawa.sources import JsonLines, Table, TextFile, Workbook
     from dawa.spec.model import AxisSpec, Spec, Value
     from dawa.spec.ranges import Asked
 
@@ -56,6 +57,8 @@ class Typed:
     decimal: str | None
     date_format: str | None
     missing: str | None
+    format: str | None
+    sheet: str | None
     table: str | None
     queries: str | None
     mechanism: str | None
@@ -79,7 +82,7 @@ class Typed:
             raise SpecError(
                 "The release has no column.", "name the attribute and its bounds: --column age --range 0:120."
             )
-        text = dialect.of(self.source, **written) if written else None
+        text = dialect.of(forms.ending(self.source, self.format) or self.source, **written) if written else None
         return dawa.spec.model.Spec(axes=found, options=options, dialect=text, **{"epsilon": None, **given})
 
     def _in_a_file(self, given: dict[str, Any]) -> Spec:
@@ -201,14 +204,15 @@ def meaning(spec: Spec) -> Meaning:
     return Meaning(axes, asked, dawa.spec.ranges.workload(asked, axes) if asked else None, _ledger(spec))
 
 
-def table(spec: Spec) -> str | Table | TextFile:
+def table(spec: Spec) -> str | PathLike[str] | Table | TextFile | JsonLines | Workbook:
     """What to read: a file, or a table of a database."""
-    if not is_address(spec.source):
-        return spec.source if spec.dialect is None else dawa.sources.TextFile(spec.source, spec.dialect)
+    source = dawa.spec.model.expanded(spec.source) if is_address(spec.source) else spec.source
+    if not is_database(spec.source):
+        return forms.declared(source, spec.format, spec.sheet, spec.dialect)
     if spec.table is None:
-        return dawa.spec.model.expanded(spec.source)
+        return source
     schema, dot, name = spec.table.partition(".")
-    return dawa.sources.table(dawa.spec.model.expanded(spec.source), name if dot else schema, schema if dot else None)
+    return dawa.sources.table(source, name if dot else schema, schema if dot else None)
 
 
 def rows(spec: Spec) -> dict[str, int]:
@@ -217,10 +221,13 @@ def rows(spec: Spec) -> dict[str, int]:
 
 
 def reading(spec: Spec) -> tuple[str, ...]:
-    """How a text file would be read, in sentences; other sources say by themselves what they hold."""
-    if spec.dialect is not None:
-        return spec.dialect.describe()
-    return dialect.of(spec.source).describe() if spec.source.lower().endswith(dialect.ENDINGS) else ()
+    """How a file would be read, in sentences; sources with types say by themselves what they hold."""
+    found = None if is_database(spec.source) else forms.declared(spec.source, spec.format, spec.sheet, spec.dialect)
+    if isinstance(found, dawa.sources.Workbook):
+        return forms.describe(forms.EXCEL, found.dialect, found.sheet)
+    if isinstance(found, dawa.sources.JsonLines):
+        return forms.describe(forms.JSON_LINES, found.dialect)
+    return found.dialect.describe() if isinstance(found, dawa.sources.TextFile) else ()
 
 
 def account(ledger: str, spec: Spec) -> Account:

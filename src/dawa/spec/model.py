@@ -14,10 +14,11 @@ from urllib.parse import parse_qsl
 
 from dawa import budget
 from dawa.axis import Axis, NumberAxis
-from dawa.errors import AxisError, SpecError
+from dawa.errors import AxisError, SourceError, SpecError
 from dawa.limits import MOST_AXES
+from dawa.sources import forms
 from dawa.sources.dialect import Dialect
-from dawa.sources.tables import is_address
+from dawa.sources.tables import STANDARD_INPUT, is_address, is_database
 
 Kind = Literal["numbers", "dates", "ordered", "edges"]
 Value = str | int | bool
@@ -34,6 +35,8 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 """Endings of the names of files that declare their own types."""
+SECRET = re.compile("passw|token|sig|key|secret|cred|auth", re.IGNORECASE)
+"""Names of parts of a file's address that hold secrets."""
 
 NO_BOUNDS = "bounds are never read from the data: the smallest and the largest value belong to two people"
 CHOOSE = (
@@ -115,7 +118,8 @@ class Spec:
     """A description of a release.
 
     Attributes:
-        source: A file of records, or the address of a database; ``${NAME}`` stands for an environment variable.
+        source: A file of records, ``"-"`` for standard input, the address of a file, or that of a database; in an
+            address, ``${NAME}`` stands for an environment variable.
         axes: One to four attributes.
         epsilon: The budget, exactly.
         table: The table, where the source is a database and does not name it after a ``#``.
@@ -129,6 +133,8 @@ class Spec:
         out: The folder to write.
         seed: For experiments on public data only.
         dialect: How a text file is written; None takes the dialect that its name implies.
+        format: What the file is, as the ending of its name would say: ``"csv"``, ``"jsonl"``, ``"xlsx"``, …
+        sheet: The sheet of an Excel workbook; None takes the first one.
     """
 
     source: str
@@ -145,6 +151,8 @@ class Spec:
     out: str | None = None
     seed: int | None = None
     dialect: Dialect | None = None
+    format: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         if self.epsilon is None:
@@ -159,25 +167,32 @@ class Spec:
                 f"A release has one to {MOST_AXES} axes, not {len(self.axes)}.",
                 "name a column and its bounds: --column age --range 0:120, or [[axes]] in a spec.",
             )
-        if self.table is not None and not is_address(self.source):
+        if self.table is not None and not is_database(self.source):
             raise SpecError(
                 f"The source {self.source} is a file, so it has no table {self.table!r}.",
                 "leave the table out, or pass the address of a database.",
             )
-        if is_address(self.source) and (self.table is None) == ("#" not in self.source):
+        if is_database(self.source) and (self.table is None) == ("#" not in self.source):
             raise SpecError(
                 "A database needs one table to be named.",
                 "name it once: --table people, or people in the schema hr as --table hr.people.",
             )
-        if self.dialect is not None and (is_address(self.source) or self.source.lower().endswith(TYPED)):
-            raise SpecError(
-                "The source is not a text file, so it has no delimiter, encoding or other part of a dialect.",
-                "leave them out.",
-            )
+        self._check_form()
         if self.ledger is not None and self.dataset is None:
             raise SpecError(
                 "A ledger is named, but not the dataset that pays.", "name it: --dataset hr, or dataset in [privacy]."
             )
+
+    def _check_form(self) -> None:
+        """Refuse what a source of this format does not have."""
+        typed = self.source.lower().endswith(TYPED) and self.format is None
+        if is_database(self.source) and self.format is not None:
+            raise SpecError("A database has no format.", "leave it out.")
+        try:
+            kind = None if is_database(self.source) or typed else forms.of(self.source, self.format) or forms.TEXT
+            forms.unfit(kind, self.sheet, self.dialect)
+        except SourceError as error:
+            raise SpecError(error.problem, error.hint) from None
 
 
 def expanded(address: str) -> str:
@@ -197,21 +212,22 @@ def expanded(address: str) -> str:
 
 
 def without_password(address: str, name: str) -> str:
-    """The address, or an error if it holds a password in plain text."""
+    """The address, or an error if it holds a password or a signature in plain text."""
     place, _, query = address.partition("?")
     written = re.findall(r"://[^/@]*?:([^@].*)@", place)
-    written += [value for key, value in parse_qsl(query) if "password" in key.lower()]
+    secret = re.compile("password", re.IGNORECASE) if is_database(address) else SECRET
+    written += [value for key, value in parse_qsl(query) if secret.search(key)]
     if any(VARIABLE.sub("", secret) for secret in written):
         raise SpecError(
             f"The {name} holds a password, which does not belong in a file.",
-            "take it from the environment: postgresql://user:${PGPASSWORD}@server/database.",
+            "take it from the environment: postgresql://user:${PGPASSWORD}@server/database, or https://…?sig=${SIG}.",
         )
     return address
 
 
 def beside(folder: Path, path: str) -> str:
     """A path that was written relative to a folder, as seen from here."""
-    return path if is_address(path) else str(folder / path)
+    return path if is_address(path) or path == STANDARD_INPUT else str(folder / path)
 
 
 def _is_number(text: str) -> bool:

@@ -17,9 +17,9 @@ from typing import Any
 
 from dawa.budget import shown
 from dawa.errors import DawaError, SpecError
-from dawa.sources import dialect
+from dawa.sources import dialect, forms
 from dawa.sources.dialect import Dialect
-from dawa.sources.tables import is_address
+from dawa.sources.tables import STANDARD_INPUT, is_address
 from dawa.spec.model import AxisSpec, Spec, beside, without_password
 
 SUFFIX = ".toml"
@@ -84,8 +84,9 @@ def written(spec: Spec, folder: Path) -> str:
     place = (
         {"url": without_password(spec.source, "source"), "table": spec.table}
         if is_address(spec.source)
-        else {"file": _seen_from(folder, spec.source), **_dialect_entries(spec.source, spec.dialect)}
+        else {"file": _seen_from(folder, spec.source)}
     )
+    place |= {"format": spec.format, "sheet": spec.sheet, **_dialect_entries(spec)}
     ledger = spec.ledger and (
         without_password(spec.ledger, "ledger") if is_address(spec.ledger) else _seen_from(folder, spec.ledger)
     )
@@ -214,7 +215,7 @@ DIALECT: dict[str, Reader] = {
 }
 """The keys of a dialect, under [source]."""
 SECTIONS: dict[str, dict[str, Reader]] = {
-    "source": {"file": _text, "url": _text, "table": _text, **DIALECT},
+    "source": {"file": _text, "url": _text, "table": _text, "format": _text, "sheet": _text, **DIALECT},
     "privacy": {"epsilon": _number, "unit": _text, "max_rows_per_unit": _whole, "ledger": _text, "dataset": _text},
     "release": {"mechanism": _text, "options": _options, "queries": _text, "out": _text, "seed": _whole},
 }
@@ -253,25 +254,32 @@ def _spec(data: dict[str, Any], folder: Path) -> Spec:
         tuple(_axis(_entries(axis, AXIS, "[[axes]]")) for axis in axes),
         privacy.pop("epsilon", None),
         table=source.get("table"),
-        dialect=_dialect(place, written) if written else None,
+        dialect=_dialect(place, source.get("format"), written) if written else None,
+        format=source.get("format"),
+        sheet=source.get("sheet"),
         **privacy,
         **release,
     )
 
 
-def _dialect(path: str, entries: dict[str, Any]) -> Dialect:
+def _dialect(path: str, form: str | None, entries: dict[str, Any]) -> Dialect:
     try:
-        return dialect.of(path, **entries)
+        return dialect.of(forms.ending(path, form) or path, **entries)
     except DawaError as error:
         raise SpecError(error.problem, error.hint) from None
 
 
-def _dialect_entries(path: str, written: Dialect | None) -> dict[str, Any]:
-    """The parts of a dialect that differ from the default, and always the delimiter."""
-    if written is None:
+def _dialect_entries(spec: Spec) -> dict[str, Any]:
+    """The parts of a dialect that differ from the default, and always the delimiter of a text file."""
+    if spec.dialect is None:
         return {}
-    found, usual = asdict(written), asdict(dialect.of(path))
-    told = {name: value for name, value in found.items() if name == "delimiter" or value != usual[name]}
+    usual = asdict(dialect.of(forms.ending(spec.source, spec.format) or spec.source))
+    always = forms.of(spec.source, spec.format) in (None, forms.TEXT)
+    told = {
+        name: value
+        for name, value in asdict(spec.dialect).items()
+        if (always and name == "delimiter") or value != usual[name]
+    }
     return {name: False if value is None else value for name, value in told.items()}
 
 
@@ -339,6 +347,8 @@ def _decimal(epsilon: Fraction) -> str:
 
 def _seen_from(folder: Path, path: str) -> str:
     """A path relative to the folder if it lies inside, otherwise in full."""
+    if path == STANDARD_INPUT:
+        return path
     full = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
     inside = full.is_relative_to(os.path.abspath(folder))  # noqa: PTH100  same here
     return str(full.relative_to(os.path.abspath(folder))) if inside else str(full)  # noqa: PTH100  same here
