@@ -48,6 +48,15 @@ MOST_HEADER_BYTES = 2**20
 MOST_NAME = 2**17
 """Characters of the name of a column in a header."""
 
+MOST_JSON_DEPTH = 512
+"""Objects and lists that may lie in one another in a line of JSON; a line with more has no values."""
+
+MOST_PART_BYTES = 2**26
+"""Bytes of the list of a workbook's sheets, and of its other parts that hold no records."""
+
+MOST_SHARED_BYTES = 2**31
+"""Bytes that the strings of a workbook take in memory; cells refer to them by number, so all are held."""
+
 MOST_MISSING_WORDS = 100
 """Words that mean "missing" in a text file."""
 

@@ -110,8 +110,9 @@ def release(
     """Release how a table's records lie along axes, under epsilon-differential privacy for each record or person.
 
     Args:
-        table: A path to a CSV, Parquet or Arrow file, ``"people.sqlite#table"`` or ``"people.duckdb#table"``, a frame,
-            a dict of arrays, ``"postgresql://…/database#table"``, a Spark data frame, or an Ibis table.
+        table: A path to a CSV, JSON lines, Excel, Parquet or Arrow file, ``"people.sqlite#table"``, ``"-"`` for
+            standard input, an open file, a frame, a dict of arrays, ``"postgresql://…/database#table"``, a Spark data
+            frame, or an Ibis table.
         axes: The attribute with its public bounds and step, or up to four of them; ``Axis.auto`` finds bounds in the
             data, for a share of epsilon.
         epsilon: The budget, all of which is spent.

@@ -6,7 +6,7 @@ from collections import Counter
 from dawa import Axis, sources
 from dawa.axis.apart import patterns
 from dawa.errors import DawaError
-from dawa.sources import delimited
+from dawa.sources import delimited, places
 from dawa.sources.dialect import Dialect
 
 X = Axis("x", 0, 10)
@@ -109,7 +109,7 @@ def read(path, dialect, columns=None):
     """All records of a text file by the library, as tuples of text."""
     wanted = list(dialect.header or ()) if columns is None else columns
     rows = []
-    for batch in delimited.batches([path], dialect, wanted):
+    for batch in delimited.batches([places.file(path)], dialect, wanted):
         rows += zip(*(batch.column(place).to_pylist() for place in range(len(wanted))), strict=True)
     return rows
 

@@ -46,7 +46,8 @@ def folder(tmp_path_factory):
     (place / "empty").mkdir()
     (place / "broken.parquet").write_text("no Parquet 4711")
     (place / "broken.arrow").write_text("no Arrow 4711")
-    (place / "people.xlsx").write_text("x")
+    for ending in ("xlsx", "xls", "ods", "sas7bdat"):
+        (place / f"people.{ending}").write_text("x 4711")
     return place
 
 
@@ -193,7 +194,10 @@ def test_no_error_tells_a_password(address):
         ("nothing.csv", "There is no file"),
         ("*.nothing", "There is no file"),
         ("empty", "holds no Parquet file"),
-        ("people.xlsx", "does not name a format"),
+        ("people.xlsx", "is not an Excel workbook"),
+        ("people.sas7bdat", "does not name a format"),
+        ("people.xls", "an old Excel workbook, which dawa does not read"),
+        ("people.ods", "an OpenDocument sheet, which dawa does not read"),
         ("broken.parquet", "could not be read as Parquet"),
         ("broken.arrow", "could not be read as Arrow"),
     ],

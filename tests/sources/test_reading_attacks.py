@@ -19,7 +19,7 @@ import pytest
 
 from dawa import Axis, ledger, sources
 from dawa.errors import AxisError, SourceError
-from dawa.sources import delimited, engines
+from dawa.sources import delimited, engines, places
 from helpers.binning import found
 
 X = Axis("x", 0, 10)
@@ -62,7 +62,9 @@ def test_compressed_files_with_padding_and_many_members(tmp_path):
     assert found(path, X) == {1: 1}
     path.write_bytes(b"".join([gzip.compress(b"x\n"), *[gzip.compress(b"5\n")] * 5000]))
     assert found(path, X) == {5: 5000}
-    assert len(list(delimited.batches([path], sources.csv(path).dialect, ["x"]))) <= 2, "they are put together"
+    assert len(list(delimited.batches([places.file(path)], sources.csv(path).dialect, ["x"]))) <= 2, (
+        "they are put together"
+    )
 
 
 def test_what_only_claims_to_be_compressed_is_refused_before_paying(tmp_path):

@@ -2,6 +2,8 @@
 
 import errno
 import gzip
+import io
+import json
 import logging
 import os
 import subprocess
@@ -23,7 +25,20 @@ import pytest
 import dawa
 from dawa import Axis, ledger, sources
 from dawa.errors import DawaError
-from dawa.sources import counting, delimited, engines, frames, streams, values
+from dawa.sources import (
+    counting,
+    delimited,
+    engines,
+    frames,
+    json_lines,
+    packages,
+    places,
+    sheets,
+    streams,
+    values,
+    workbooks,
+)
+from helpers import workbook
 from helpers.commands import dawa as command
 from helpers.reading import CANARY
 
@@ -127,6 +142,17 @@ def as_arrow(folder, columns=tuple(ROWS)):
     return path
 
 
+def as_json_lines(folder):
+    path = folder / "x.jsonl"
+    records = (dict(zip(ROWS, row, strict=True)) for row in zip(*ROWS.values(), strict=True))
+    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    return path
+
+
+def as_workbook(folder):
+    return workbook.write(folder / "x.xlsx", [list(ROWS), *zip(*ROWS.values(), strict=True)])
+
+
 def without_header(folder):
     path = folder / "x.csv"
     path.write_text("".join(f"{CANARY}{row},{row},{CANARY}\n" for row in range(9)), encoding="utf-8")
@@ -142,6 +168,17 @@ TABLES = {
     "wrong encoding": lambda folder: sources.csv(as_csv(folder), encoding="utf-16"),
     "wrong format": lambda folder: sources.csv(as_csv(folder), date_format="%d.%m.%Y"),
     "declared header": lambda folder: sources.csv(as_csv(folder), header=["x", "y", "who"]),
+    "JSON lines": as_json_lines,
+    "JSON lines that are none": lambda folder: sources.jsonl(as_csv(folder)),
+    "JSON lines as text": lambda folder: sources.csv(as_json_lines(folder)),
+    "workbook": as_workbook,
+    "workbook without a header": lambda folder: workbook.write(folder / "x.xlsx", [[CANARY, CANARY], [CANARY]]),
+    "declared columns of a workbook": lambda folder: sources.excel(as_workbook(folder), header=["x", "y", "who"]),
+    "workbook as text": lambda folder: sources.csv(as_workbook(folder)),
+    "workbook that is none": lambda folder: sources.excel(as_csv(folder)),
+    "open file": lambda folder: io.BytesIO(as_csv(folder).read_bytes()),
+    "open JSON lines": lambda folder: sources.jsonl(io.BytesIO(as_json_lines(folder).read_bytes())),
+    "text that is open": lambda folder: io.StringIO(as_csv(folder).read_text(encoding="utf-8")),
     "Parquet": as_parquet,
     "Arrow": as_arrow,
     "lists": lambda _: ROWS,
@@ -244,6 +281,14 @@ STEPS = {
     "chunks": (delimited, "chunks"),
     "decoding": (delimited, "valid"),
     "header": (delimited, "header"),
+    "pieces": (places, "gathered"),
+    "lines": (json_lines, "batches"),
+    "picking": (json_lines, "_picked"),
+    "list of sheets": (workbooks, "contents"),
+    "first row": (sheets, "first"),
+    "shared strings": (sheets, "shared"),
+    "cells": (sheets, "plain"),
+    "XML": (packages, "feed"),
     "stream": (streams, "source"),
     "embedded": (engines, "embedded"),
     "opening": (counting, "source"),
@@ -256,7 +301,15 @@ STEPS = {
 @pytest.mark.parametrize("how", [fail, full, exhausted], ids=lambda how: how.__name__)
 def test_no_failing_step_tells_a_value(told, data, monkeypatch, step, how):
     where, name = STEPS[step]
-    tables = (as_csv(data), ROWS, pd.DataFrame(ROWS), as_parquet(data), pl.LazyFrame(ROWS))
+    tables = (
+        as_csv(data),
+        ROWS,
+        pd.DataFrame(ROWS),
+        as_parquet(data),
+        pl.LazyFrame(ROWS),
+        as_json_lines(data),
+        as_workbook(data),
+    )
     monkeypatch.setattr(where, name, how)
     for table in tables:
         told.run(table, LETTERS)
@@ -340,7 +393,11 @@ def test_a_reservation_that_fails_tells_nothing(told, data, monkeypatch):
     ],
     ids=" ".join,
 )
-@pytest.mark.parametrize("make", [as_csv, without_header, as_parquet, as_arrow], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "make",
+    [as_csv, without_header, as_parquet, as_arrow, as_json_lines, as_workbook],
+    ids=lambda make: make.__name__,
+)
 def test_the_command_line_tells_no_value(told, data, monkeypatch, make, flags):
     monkeypatch.chdir(told.folder)
     path = make(data)

@@ -17,7 +17,7 @@ import pytest
 import dawa
 from dawa import Axis, ledger, sources
 from dawa.errors import DawaError, ExhaustedError
-from dawa.sources import delimited, engines
+from dawa.sources import engines, places
 from helpers.reading import CANARY
 
 X = Axis("x", 0, 10)
@@ -99,7 +99,7 @@ def test_of_a_large_file_only_names_and_types_are_read(tmp_path, book, ending):
 
 
 def test_of_a_text_file_no_byte_after_its_header_is_taken(tmp_path, book, reserved, monkeypatch):
-    path, taken, original = tmp_path / "x.csv", [], delimited._read
+    path, taken, original = tmp_path / "x.csv", [], places.File.pieces
     path.write_bytes(b"x,y\n" + b"5,canary4711\n" * 1000)
 
     def watched(where, size):
@@ -107,7 +107,7 @@ def test_of_a_text_file_no_byte_after_its_header_is_taken(tmp_path, book, reserv
             taken.append((bool(reserved), chunk))
             yield chunk
 
-    monkeypatch.setattr(delimited, "_read", watched)
+    monkeypatch.setattr(places.File, "pieces", watched)
     refused(book, path)
     assert b"".join(chunk for _, chunk in taken) == b"x,y\n"
     taken.clear()

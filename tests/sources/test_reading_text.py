@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from dawa import Axis, limits, sources
 from dawa.errors import AxisError, SourceError
-from dawa.sources import delimited
+from dawa.sources import delimited, places
 from dawa.sources.dialect import Dialect
 from helpers.binning import found, inside
 from helpers.reading import by_row, check_neighbours, cut, fitted, named, outcome, read
@@ -123,7 +123,7 @@ def test_blocks_do_not_matter(data, marks, columns, name):
     twin = fitted([fields for fields, _, _ in cut(without_mark(data), dialect)], columns)
     with written(gzip.compress(data, mtime=0) if name.endswith("gz") else data, name) as path:
         for block in BLOCKS:
-            with patch.object(delimited, "BLOCK", block):
+            with patch.object(places, "BLOCK", block):
                 assert read(path, dialect) == twin, block
 
 
@@ -135,7 +135,7 @@ def test_a_record_is_left_out_exactly_if_it_is_too_long(data, marks, most, block
     short = [fields for fields, raw, _ in cut(without_mark(data), dialect) if len(raw) <= most]
     with (
         written(data) as path,
-        patch.object(delimited, "BLOCK", block),
+        patch.object(places, "BLOCK", block),
         patch.object(delimited, "MOST_RECORD_BYTES", most),
     ):
         assert read(path, dialect) == fitted(short, 2)
@@ -181,7 +181,7 @@ def test_an_open_quote_over_hundreds_of_megabytes_neither_fills_memory_nor_stops
 def test_a_record_more_changes_no_other_one(rows, more, place, end, block):
     """As ``csv.writer`` writes them; fields may hold anything."""
     place = min(place, len(rows))
-    with patch.object(delimited, "BLOCK", block):
+    with patch.object(places, "BLOCK", block):
         kept = [_kept(some, end) for some in (rows, [*rows[:place], more, *rows[place:]])]
         alone = _kept([more], end)
     first = len(_kept(rows[:place], end))
@@ -263,7 +263,7 @@ def test_a_compressed_file_that_ends_early_is_refused_without_a_value(tmp_path, 
 @pytest.mark.parametrize("block", [1, 2, 3, 2**21])
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-8", "cp037"])
 def test_encodings(tmp_path, monkeypatch, encoding, block):
-    monkeypatch.setattr(delimited, "BLOCK", block)
+    monkeypatch.setattr(places, "BLOCK", block)
     path = tmp_path / "x.csv"
     path.write_bytes('größe,y\r\n"ä\r\nb",1\r\n5,"""ü"""\r\n'.encode(encoding))
     assert read(path, Dialect(encoding=encoding), ["größe", "y"]) == [("ä\r\nb", "1"), ("5", '"ü"')]
@@ -271,7 +271,7 @@ def test_encodings(tmp_path, monkeypatch, encoding, block):
 
 @pytest.mark.parametrize("block", [1, 2, 3, 2**21])
 def test_marks_at_the_beginning(tmp_path, monkeypatch, block):
-    monkeypatch.setattr(delimited, "BLOCK", block)
+    monkeypatch.setattr(places, "BLOCK", block)
     path = tmp_path / "x.csv"
     for encoding, mark in (
         ("utf-8", codecs.BOM_UTF8),
@@ -366,7 +366,7 @@ def test_utf16_without_a_header_needs_the_order_of_its_bytes(tmp_path):
 def test_headers(tmp_path, data, names):
     path = tmp_path / "x.csv"
     path.write_bytes(data)
-    there = delimited.header(path, Dialect())
+    there = delimited.header(places.file(path), Dialect())
     assert there.names == names
     if b"1,2" in data and len(set(names)) == 2:
         assert read(path, Dialect(), list(names)) == [("1", "2")]
@@ -399,15 +399,15 @@ def test_nothing_is_read_beyond_a_header(tmp_path):
     path = tmp_path / "x.csv"
     path.write_bytes(b"x,y\n" + b"canary4711,1\n" * 100)
     taken = []
-    original = delimited._read
+    original = places.File.pieces
 
     def watched(where, size):
         for chunk in original(where, size):
             taken.append(chunk)
             yield chunk
 
-    with patch.object(delimited, "_read", watched):
-        delimited.header(path, Dialect())
+    with patch.object(places.File, "pieces", watched):
+        delimited.header(places.file(path), Dialect())
     assert b"".join(taken) == b"x,y\n"
 
 
@@ -705,6 +705,6 @@ def test_the_law_in_a_file_of_many_blocks(tmp_path, monkeypatch):
     path.write_text("x,y\n" + "".join(lines), encoding="utf-8")
     expected = {cell: int(count) for cell, count in enumerate(np.bincount(values, minlength=10))}
     for block in (999, 65_537, 2**21):
-        monkeypatch.setattr(delimited, "BLOCK", block)
+        monkeypatch.setattr(places, "BLOCK", block)
         assert found(path, X) == expected
     assert math.ceil(path.stat().st_size / 999) > 1000

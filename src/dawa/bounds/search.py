@@ -20,6 +20,7 @@ from dawa.mechanisms.catalogue import Identity
 from dawa.noise.randomness import Randomness
 from dawa.results.estimate import Estimate
 from dawa.results.statement import each
+from dawa.sources import forms
 from dawa.sources.tables import TableLike
 from dawa.sources.where import Where
 from dawa.workloads import all_ranges
@@ -134,8 +135,14 @@ def planned(
     most = 1 if keep is not None else sources.check_rows(unit, max_rows_per_unit)
     shares(axes, unit, keep)
     choices = [axis.grids() if isinstance(axis, AutoAxis) else [None] for axis in axes]
+    given = Search(tuple(axes), unit, most, keep, where, (None,) * len(axes))
+    if given and forms.once(table):
+        raise OptionError(
+            "What is piped in can be read once, and looking for bounds or a cap reads the table several times.",
+            "write it to a file first, or name the bounds and the cap.",
+        )
     if not any(isinstance(axis, AutoAxis) for axis in axes):
-        return Search(tuple(axes), unit, most, keep, where, (None,) * len(axes))
+        return given
     refused: DawaError = AxisError("The axes have too many cells.", "choose coarser steps, or fewer axes.")
     for place in range(max(map(len, choices))):
         grids = tuple(listed[min(place, len(listed) - 1)] for listed in choices)

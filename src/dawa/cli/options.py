@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 
 import dawa
 
-AXES, TEXT = "The attribute, once or several times", "Text files, of which nothing is guessed"
+AXES, TEXT = "The attribute, once or several times", "Files, of which nothing is guessed"
 PRIVACY, RELEASE = "Who is protected, and who pays", "The release"
 ORDER = "dawa.cli.options.order"
 
@@ -58,9 +58,9 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A file (.parquet, .csv, .tsv, .arrow, or .sqlite, .db, .duckdb with --table), the address of a database"
-        " (postgresql://…, with --table), or"
-        " a spec (spec.toml), which says all the rest.",
+        help="A file (.parquet, .csv, .tsv, .jsonl, .xlsx, .arrow, or .sqlite, .db, .duckdb with --table), - for"
+        " standard input, the address of a file (https://…, s3://…) or of a database (postgresql://…, with --table),"
+        " or a spec (spec.toml), which says all the rest.",
         show_default=False,
     ),
 ]
@@ -253,6 +253,23 @@ Missing = Annotated[
         metavar="A,B",
         help="Words for a missing value, as empty text always is (default: NA, NULL, …).",
         rich_help_panel=TEXT,
+    ),
+]
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="What the file is, whatever its name: csv, tsv, jsonl (each also with .gz), xlsx. Standard input is csv by"
+        " default.",
+        rich_help_panel=TEXT,
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        "--sheet", metavar="NAME", help="The sheet of an Excel workbook (default: the first).", rich_help_panel=TEXT
     ),
 ]
 

@@ -74,6 +74,8 @@ def plan(
     decimal: options.Decimal = None,
     date_format: options.DateFormat = None,
     missing: options.Missing = None,
+    format: options.Format = None,  # noqa: A002  the option's name
+    sheet: options.Sheet = None,
     table: options.Table = None,
     where: options.Where = None,
     queries: options.Queries = None,
@@ -115,6 +117,8 @@ def plan(
             decimal=decimal,
             date_format=date_format,
             missing=missing,
+            format=format,
+            sheet=sheet,
             table=table,
             where=where,
             queries=queries,

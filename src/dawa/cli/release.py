@@ -38,6 +38,8 @@ HELP = """Release how many records lie between any two points of an attribute, w
       --column lat --range 40.6:40.9 --step 0.001 --epsilon 1 --out map/
   dawa release 'postgresql://reader:${PGPASSWORD}@server/hr' --table people \\
       --column age --range 0:120 --epsilon 0.1 --dataset hr --out ages/
+  zcat visits.jsonl.gz | dawa release - --format jsonl --column visit.age \\
+      --range 0:120 --epsilon 0.5 --out visits/
   dawa release spec.toml       # all of it in a file that can be reviewed
 
 \b
@@ -90,6 +92,8 @@ def release(
     decimal: options.Decimal = None,
     date_format: options.DateFormat = None,
     missing: options.Missing = None,
+    format: options.Format = None,  # noqa: A002  the option's name
+    sheet: options.Sheet = None,
     table: options.Table = None,
     where: options.Where = None,
     queries: options.Queries = None,
@@ -130,6 +134,8 @@ def release(
             decimal=decimal,
             date_format=date_format,
             missing=missing,
+            format=format,
+            sheet=sheet,
             table=table,
             where=where,
             queries=queries,

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import dawa
 from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER, Pairs
 from dawa.errors import OptionError, SpecError
-from dawa.sources import dialect
-from dawa.sources.tables import is_address
+from dawa.sources import forms
+from dawa.sources.tables import is_address, is_database
 
 if TYPE_CHECKING:
     from dawa.axis import AutoAxis
@@ -57,6 +57,8 @@ class Typed:
     decimal: str | None
     date_format: str | None
     missing: str | None
+    format: str | None
+    sheet: str | None
     table: str | None
     where: str | None
     queries: str | None
@@ -81,7 +83,7 @@ class Typed:
             raise SpecError(
                 "The release has no column.", "name the attribute and its bounds: --column age --range 0:120."
             )
-        text = dawa.spec.model.declared(self.source, self.table, written)
+        text = dawa.spec.model.declared(self.source, self.table, self.format, written)
         if "unit" in given:
             given["unit"] = tuple(_separated(given["unit"]))
         if given.get("max_rows_per_unit", "").isdecimal():
@@ -228,27 +230,32 @@ def meaning(spec: Spec) -> Meaning:
 
 def table(spec: Spec) -> TableLike:
     """What to read: a file, or a table of a database."""
-    if spec.dialect is None:
-        return _table(spec)
-    if spec.is_text:
-        return dawa.sources.TextFile(spec.source, spec.dialect)
-    return dawa.sources.Written(_table(spec), spec.dialect)
+    if spec.kind is not None:
+        source = dawa.spec.model.expanded(spec.source) if is_address(spec.source) else spec.source
+        return forms.declared(source, spec.format, spec.sheet, spec.dialect)
+    return _table(spec) if spec.dialect is None else dawa.sources.Written(_table(spec), spec.dialect)
 
 
 def _table(spec: Spec) -> str | Table:
-    if not is_address(spec.source):
-        return spec.source if spec.table is None else dawa.sources.table(Path(spec.source), spec.table)
+    place = dawa.spec.model.expanded(spec.source) if is_address(spec.source) else spec.source
+    if not is_database(spec.source):
+        return place if spec.table is None else dawa.sources.table(Path(place), spec.table)
     if spec.table is None:
-        return dawa.spec.model.expanded(spec.source)
+        return place
     schema, dot, name = spec.table.partition(".")
-    return dawa.sources.table(dawa.spec.model.expanded(spec.source), name if dot else schema, schema if dot else None)
+    return dawa.sources.table(place, name if dot else schema, schema if dot else None)
 
 
 def reading(spec: Spec) -> tuple[str, ...]:
-    """How a text file would be read, in sentences; other sources say by themselves what they hold."""
-    if spec.dialect is not None:
-        return spec.dialect.describe() if spec.is_text else (spec.dialect.describe_values(),)
-    return dialect.of(spec.source).describe() if spec.source.lower().endswith(dialect.ENDINGS) else ()
+    """How a file would be read, in sentences; sources with types say by themselves what they hold."""
+    if spec.kind is None:
+        return () if spec.dialect is None else (spec.dialect.describe_values(),)
+    found = forms.declared(spec.source, spec.format, spec.sheet, spec.dialect)
+    if isinstance(found, dawa.sources.Workbook):
+        return forms.describe(forms.EXCEL, found.dialect, found.sheet)
+    if isinstance(found, dawa.sources.JsonLines):
+        return forms.describe(forms.JSON_LINES, found.dialect)
+    return found.dialect.describe() if isinstance(found, dawa.sources.TextFile) else ()
 
 
 def account(ledger: str, spec: Spec) -> Account:

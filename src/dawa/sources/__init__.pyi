@@ -1,11 +1,25 @@
 from .counting import Query, Tally, check_rows, counted, loss, query, unit_columns
 from .dialect import Dialect
 from .labels import label
-from .tables import Table, TableLike, TextFile, UnitLike, Written, csv, table, written
+from .tables import (
+    JsonLines,
+    Table,
+    TableLike,
+    TextFile,
+    UnitLike,
+    Workbook,
+    Written,
+    csv,
+    excel,
+    jsonl,
+    table,
+    written,
+)
 from .where import Where
 
 __all__ = [
     "Dialect",
+    "JsonLines",
     "Query",
     "Table",
     "TableLike",
@@ -13,10 +27,13 @@ __all__ = [
     "TextFile",
     "UnitLike",
     "Where",
+    "Workbook",
     "Written",
     "check_rows",
     "counted",
     "csv",
+    "excel",
+    "jsonl",
     "label",
     "loss",
     "query",

@@ -113,8 +113,10 @@ def told(source: Source, axes: Iterable[Axis], others: Iterable[str] = ()) -> So
     )
 
 
-def read(text: Expression, axis: Axis, dialect: Dialect, engine: str = "duckdb") -> tuple[Expression, ...]:
-    """The values that an axis reads from text.
+def read(
+    text: Expression, axis: Axis, dialect: Dialect, engine: str = "duckdb", serial: Expression | None = None
+) -> tuple[Expression, ...]:
+    """The values that an axis reads from text; ``serial`` are times that are not written as text.
 
     Raises:
         AxisError: If these values cannot tell the axis's cells apart.
@@ -123,7 +125,7 @@ def read(text: Expression, axis: Axis, dialect: Dialect, engine: str = "duckdb")
         return (as_label(text, axis, dialect, engine),)  # a category that the axis lists is never missing
     text = without_words(text, dialect)
     if isinstance(axis, DateAxis):
-        return (times.read(text, axis.zone, dialect, engine),)
+        return (times.read(text, axis.zone, dialect, engine, serial),)
     return numbers.read(text, cast("NumberAxis | EdgeAxis", axis), dialect, engine)
 
 

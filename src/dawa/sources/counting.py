@@ -24,7 +24,7 @@ from dawa.counts import Counts
 from dawa.errors import DawaError, OptionError, SourceError
 from dawa.sources import columns, database_files, databases, files, filtering, frames, tables
 from dawa.sources.placed import Expression, Placed, one_if, searched, whole
-from dawa.sources.tables import HINT, Source, Table, TableLike, TextFile, UnitLike, Written
+from dawa.sources.tables import HINT, JsonLines, Source, Table, TableLike, TextFile, UnitLike, Workbook, Written
 from dawa.sources.where import Where
 from dawa.sources.where_text import optional
 
@@ -203,7 +203,7 @@ def _opener(table: Any) -> Callable[..., Any]:  # noqa: ANN401
         library = "postgres" if isinstance(table.place, str) else type(table.place).__module__.partition(".")[0]
     if library in {"postgres", "pyspark", "ibis"}:
         return {"postgres": databases.postgres, "pyspark": databases.spark, "ibis": databases.held}[library]
-    if isinstance(table, (str, PathLike, TextFile)):
+    if isinstance(table, (str, PathLike, TextFile, JsonLines, Workbook)) or callable(getattr(table, "read", None)):
         return files.source
     if library in {"pandas", "polars", "pyarrow"} or isinstance(table, Mapping):
         return frames.source

@@ -9,13 +9,11 @@ import codecs
 import csv
 import io
 import re
-import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -26,17 +24,13 @@ from dawa import kernels
 from dawa.arrays import IntArray
 from dawa.errors import AxisError, SourceError
 from dawa.limits import MOST_HEADER_BYTES, MOST_NAME, MOST_RECORD_BYTES
+from dawa.sources import places
 from dawa.sources.dialect import Dialect
+from dawa.sources.places import Place
 from dawa.sources.values import TEXT
 
-BLOCK = 2**21
-"""Bytes that are cut at once."""
 WORKERS = 2
 """Threads that cut: DuckDB works beside them."""
-MEMBERS = 2**16
-"""Bytes of a compressed file that are read at once: the bytes after a gzip member are copied."""
-GZIP = b"\x1f\x8b"
-"""How a compressed file begins."""
 LINE = re.compile(rb"[\r\n]")
 """Where a record may end."""
 REPLACED = "\ufffd"
@@ -55,7 +49,7 @@ class Header:
     names: tuple[str, ...]
     size: int
 
-    def place(self, column: str, path: Path, dialect: Dialect) -> int:
+    def place(self, column: str, place: Place, dialect: Dialect) -> int:
         """Which field of a record holds a column.
 
         The error does not quote the file's first record: in a file without a header, that is somebody's data.
@@ -66,25 +60,15 @@ class Header:
         if self.names.count(column) == 1:
             return self.names.index(column)
         if column in self.names:
-            raise AxisError(f"{path} has several columns {column!r}.", "rename all but one of them.")
+            raise AxisError(f"{place} has several columns {column!r}.", "rename all but one of them.")
         raise AxisError(
-            f"The first line of {path} does not name a column {column!r}.",
+            f"The first line of {place} does not name a column {column!r}.",
             f"check its spelling, and that {dialect.delimiter!r} separates fields (--delimiter changes that);"
             " if the file has no header line, name its columns: --header id,age.",
         )
 
 
-def check(path: Path) -> None:
-    """Refuse a file that is not compressed although its name says so.
-
-    Raises:
-        SourceError: If the name ends in ``.gz`` and the file is not a gzip file.
-    """
-    if path.name.lower().endswith(".gz") and next(_read(path, len(GZIP)), GZIP) != GZIP:
-        raise SourceError(f"{path} is not a gzip file.", "take .gz off its name if it is plain text.")
-
-
-def header(path: Path, dialect: Dialect) -> Header:
+def header(place: Place, dialect: Dialect) -> Header:
     """The columns of a file, which is read byte by byte and not beyond its header.
 
     Raises:
@@ -93,7 +77,7 @@ def header(path: Path, dialect: Dialect) -> Header:
     if dialect.header is not None:
         return Header(dialect.header, 0)
     data, seen, mode = bytearray(), 0, kernels.records.START
-    for chunk in chunks(path, dialect, 1):
+    for chunk in chunks(place, dialect, 1):
         data += chunk
         while line := LINE.search(data, max(seen, len(data) - len(chunk))):
             ended, mode = _ends(data[seen : line.end()], dialect, mode)
@@ -104,7 +88,7 @@ def header(path: Path, dialect: Dialect) -> Header:
         if line:
             break
         if len(data) > MOST_HEADER_BYTES:
-            raise _too_long(path)
+            raise _too_long(place)
     text = io.StringIO(data.decode(errors="replace").strip("\r\n"), newline="")
     rows = csv.reader(
         text,
@@ -116,30 +100,30 @@ def header(path: Path, dialect: Dialect) -> Header:
     try:
         fields = next(rows, [])
     except csv.Error:
-        raise _too_long(path) from None
+        raise _too_long(place) from None
     if any(len(name) > MOST_NAME for name in fields):  # the csv module has such a limit, which any library may raise
-        raise _too_long(path)
+        raise _too_long(place)
     return Header(tuple(name.strip() for name in fields), len(data))
 
 
-def _too_long(path: Path) -> SourceError:
+def _too_long(place: Place) -> SourceError:
     return SourceError(
-        f"The first line of {path} is too long for a header.",
+        f"The first line of {place} is too long for a header.",
         "check the delimiter, the quote and the encoding; if the file has no header line, name its columns:"
         " --header id,age.",
     )
 
 
-def batches(paths: Sequence[Path], dialect: Dialect, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def batches(found: Sequence[Place], dialect: Dialect, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The wanted fields of all records, as text; a field that is not text in the file's encoding is missing."""
     with ThreadPoolExecutor(WORKERS) as workers:
         waiting: deque[Future[Cut]] = deque()
-        for path in paths:
-            there = header(path, dialect)
+        for place in found:
+            there = header(place, dialect)
             slot = np.full(len(there.names), -1, np.int64)
-            slot[[there.place(column, path, dialect) for column in columns]] = np.arange(len(columns))
-            found = _gathered(_after(there.size, chunks(path, dialect, BLOCK)))
-            for cut in _cuts(found, dialect, slot, workers):
+            slot[[there.place(column, place, dialect) for column in columns]] = np.arange(len(columns))
+            blocks = places.gathered(_after(there.size, chunks(place, dialect, places.BLOCK)))
+            for cut in _cuts(blocks, dialect, slot, workers):
                 waiting.append(cut)
                 if len(waiting) > 2 * WORKERS:
                     yield waiting.popleft().result().batch
@@ -147,9 +131,9 @@ def batches(paths: Sequence[Path], dialect: Dialect, columns: Sequence[str]) -> 
             yield waiting.popleft().result().batch
 
 
-def chunks(path: Path, dialect: Dialect, size: int) -> Iterator[bytes]:
+def chunks(place: Place, dialect: Dialect, size: int) -> Iterator[bytes]:
     """A file as UTF-8, without a byte order mark, read ``size`` bytes at a time."""
-    found = _unzipped(path, size) if path.name.lower().endswith(".gz") else _read(path, size)
+    found = places.unpacked(place, size)
     if dialect.encoding != "utf-8":
         decoder = codecs.getincrementaldecoder(dialect.encoding)(errors="replace")
         found = (decoder.decode(chunk, final=not chunk).encode() for chunk in chain(found, [b""]))
@@ -179,48 +163,12 @@ def _decoded(value: bytes | None) -> str | None:
         return None
 
 
-def _read(path: Path, size: int) -> Iterator[bytes]:
-    with path.open("rb", buffering=0) as file:
-        while chunk := file.read(size):
-            yield chunk
-
-
-def _unzipped(path: Path, size: int) -> Iterator[bytes]:
-    """A gzip file of one or several members."""
-    unzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
-    for chunk in _read(path, min(size, MEMBERS)):
-        rest = chunk.lstrip(b"\0") if unzip.eof else chunk
-        while rest:
-            if unzip.eof:
-                unzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
-            out = unzip.decompress(rest, BLOCK)
-            yield out
-            while len(out) == BLOCK and not unzip.unconsumed_tail:  # more output may come without more input
-                out = unzip.decompress(b"", BLOCK)
-                yield out
-            rest = unzip.unused_data.lstrip(b"\0") if unzip.eof else unzip.unconsumed_tail
-    if not unzip.eof:
-        raise SourceError(f"{path} ends in the middle of its compressed data.", "check that the file is complete.")
-
-
 def _after(size: int, found: Iterable[bytes]) -> Iterator[bytes]:
     """What follows the first bytes."""
     for chunk in found:
         part, size = chunk[size:], max(size - len(chunk), 0)
         if part:
             yield part
-
-
-def _gathered(found: Iterable[bytes]) -> Iterator[bytes]:
-    """Small pieces joined into blocks: a compressed file may consist of many members."""
-    held = bytearray()
-    for chunk in found:
-        held += chunk
-        if len(held) >= BLOCK:
-            yield bytes(held)
-            held.clear()
-    if held:
-        yield bytes(held)
 
 
 @dataclass(frozen=True)

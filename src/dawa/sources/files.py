@@ -1,9 +1,10 @@
-"""Files: text, Parquet and Arrow. Only what was named is read: a folder's name never says what is in it."""
+"""Files of all kinds. Only what was named is read: a folder's name never says what is in it."""
 
 import glob
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,29 @@ import pyarrow.parquet
 
 from dawa.axis import Axis
 from dawa.errors import AxisError, DawaError, SourceError
-from dawa.sources import database_files, delimited, dialect, engines, streams
+from dawa.sources import (
+    database_files,
+    delimited,
+    engines,
+    forms,
+    json_lines,
+    places,
+    remote,
+    streams,
+    tables,
+    workbooks,
+)
 from dawa.sources.dialect import Dialect
+from dawa.sources.places import Place
 from dawa.sources.streams import Kind, Stream, Text
-from dawa.sources.tables import Source, TextFile
+from dawa.sources.tables import STANDARD_INPUT, JsonLines, Source, TextFile, Workbook, is_address
 
-ENDINGS = {"Parquet": (".parquet", ".pq"), "Arrow": (".arrow", ".feather", ".ipc"), "text": dialect.ENDINGS}
+ENDINGS = {"Parquet": (".parquet", ".pq"), "Arrow": (".arrow", ".feather", ".ipc")}
+"""Files that declare their own types; ``forms.py`` has the others."""
+SAVE = "save it as .xlsx, .csv or .jsonl; if it has one JSON record on each line, say --format jsonl."
 
-
+Where = Path | remote.Object
+"""Where a file with a schema is."""
 MAGIC = b"PAR1"
 """How a Parquet file begins and ends."""
 
@@ -40,39 +56,103 @@ class Parquet:
 
 @contextmanager
 def source(
-    table: str | PathLike[str] | TextFile,
+    table: Any,  # noqa: ANN401  a path, an open file, or declared
     axes: tuple[Axis, ...],
     unit: tuple[str, ...],
     also: Sequence[str] = (),
     text: Dialect | None = None,
 ) -> Iterator[Source]:
-    """A file, a folder of Parquet files, or several files by a pattern such as ``data/*.parquet``."""
-    path = whole_path(table.path if isinstance(table, TextFile) else table)
+    """A file, a folder of Parquet files, or several files by a pattern such as ``data/*.parquet``; and open files."""
     columns = list(dict.fromkeys([*(axis.column for axis in axes), *unit, *also]))
-    form = "a table"
-    try:
-        paths = _found(path, text=isinstance(table, TextFile))
-        form = "text" if isinstance(table, TextFile) else _form(path)
-        reading: Stream | Parquet
-        if form == "text":
-            reading = _text(paths, table.dialect if isinstance(table, TextFile) else dialect.of(path), columns)
+    with ExitStack() as opened:
+        known = _known(table)
+        try:
+            reading = _reading(known, columns, axes, opened)
+        except DawaError:
+            raise
+        except Exception as error:  # noqa: BLE001  Arrow's own, which may quote values
+            reason = f": {os.strerror(error.errno)}" if isinstance(error, OSError) and error.errno else ""
+            raise SourceError(
+                f"{_called(known)} could not be read as {_form(known)} ({type(error).__name__}{reason}).",
+                "check that the file is complete, that you may read it, that the ending of its name fits its format,"
+                " and the encoding of text.",
+            ) from None
+        if isinstance(reading, Stream):
+            yield opened.enter_context(streams.source(reading, axes, text))
         else:
-            reading = _typed(paths, form, columns)
-    except DawaError:
-        raise
-    except Exception as error:  # noqa: BLE001  Arrow's own, which may quote values
-        reason = f": {error.strerror}" if isinstance(error, OSError) and error.strerror else ""
+            yield _native(opened.enter_context(engines.embedded()), reading)
+
+
+def _known(table: Any) -> Any:  # noqa: ANN401
+    """A file with what is declared about it, or with what its name implies; folders hold Parquet files."""
+    if isinstance(table, (TextFile, JsonLines, Workbook)):
+        return table
+    if not isinstance(table, (str, PathLike)):
+        return tables.csv(table)
+    return table if not is_address(fspath(table)) and whole_path(table).is_dir() else forms.declared(table)
+
+
+def _called(known: Any) -> str:  # noqa: ANN401
+    """What messages call a file; an address may hold secrets."""
+    where = known.path if isinstance(known, (TextFile, JsonLines, Workbook)) else known
+    if not isinstance(where, (str, PathLike)):
+        return f"The open {type(where).__name__}"
+    return remote.shown(fspath(where)) if is_address(fspath(where)) else str(whole_path(where))
+
+
+def _form(known: Any) -> str:  # noqa: ANN401
+    """What a file is read as."""
+    if isinstance(known, (TextFile, JsonLines, Workbook)):
+        return {TextFile: forms.TEXT, JsonLines: forms.JSON_LINES, Workbook: forms.EXCEL}[type(known)]
+    return _typed_form(_called(known) if is_address(fspath(known)) else whole_path(known))
+
+
+def _reading(known: Any, columns: list[str], axes: tuple[Axis, ...], opened: ExitStack) -> Stream | Parquet:  # noqa: ANN401
+    """What is read, and how; only a header or a schema is looked at."""
+    if isinstance(known, TextFile):
+        return _text(_places(known, opened), known.dialect, columns)
+    if isinstance(known, JsonLines):
+        return _lines(_places(known, opened), known.dialect, columns)
+    if isinstance(known, Workbook):
+        return workbooks.stream(known, whole_path(known.path), columns, axes)
+    if is_address(fspath(known)):
+        form = _form(known)
+        return _typed([_remote(fspath(known))], form, columns)
+    path = whole_path(known)
+    paths = _found(path, text=False)
+    return _typed(paths, _typed_form(path), columns)
+
+
+def _remote(address: str) -> remote.Object:
+    """A file in S3, any part of which can be read; over http, parts of files cannot be had everywhere.
+
+    Raises:
+        SourceError: If the address is not one of S3's.
+    """
+    if not address.lower().startswith(f"{remote.S3}://"):
         raise SourceError(
-            f"{path} could not be read as {form} ({type(error).__name__}{reason}).",
-            "check that the file is complete, that you may read it, that the ending of its name fits its format, and"
-            " the encoding of text.",
-        ) from None
-    if isinstance(reading, Stream):
-        with streams.source(reading, axes, text) as source:
-            yield source
-        return
-    with engines.embedded() as backend:
-        yield _native(backend, reading)
+            f"{remote.shown(address)} cannot be read from its server: over http and https, only text and JSON lines"
+            " can.",
+            f"{remote.DOWNLOAD.removesuffix('.')}; a text file of any name is read with --format csv.",
+        )
+    return remote.file(address)
+
+
+def _places(file: TextFile | JsonLines, opened: ExitStack) -> list[Place]:
+    """Where the bytes of text files are; what cannot be read twice is opened, until everything is counted."""
+    where, packed = file.path, bool(file.gzip)
+    if not isinstance(where, (str, PathLike)):
+        return [places.opened_file(where, packed=packed)]
+    if where == STANDARD_INPUT:
+        return [opened.enter_context(places.standard_input(packed=packed))]
+    if is_address(fspath(where)):
+        return [opened.enter_context(remote.opened(fspath(where), packed=file.gzip))]
+    path = whole_path(where)
+    if str(path).startswith(forms.STREAMS) or (path.exists() and not path.is_file() and not path.is_dir()):
+        zipped = places.file(path).packed if file.gzip is None else packed
+        return [opened.enter_context(places.piped(path, packed=zipped))]
+    found = [places.file(one) for one in _found(path, text=True)]
+    return [one if file.gzip is None else replace(one, packed=packed) for one in found]
 
 
 def whole_path(name: str | PathLike[str]) -> Path:
@@ -114,45 +194,60 @@ def _hidden(parts: Iterable[str]) -> bool:
     return any(part.startswith((".", "_")) for part in parts)
 
 
-def _form(path: Path) -> str:
-    if path.is_dir():
+def _typed_form(path: Path | str) -> str:
+    if isinstance(path, Path) and path.is_dir():
         return "Parquet"
     for form, endings in ENDINGS.items():
-        if path.name.lower().endswith(endings):
+        if str(path).lower().endswith(endings):
             return form
-    if path.is_file():
+    if isinstance(path, Path) and path.is_file():
         database_files.refuse_without_table(path)
-    known = ", ".join(ending for endings in ENDINGS.values() for ending in endings)
+    if what := forms.unread(str(path)):
+        raise SourceError(f"{path} is {what}, which dawa does not read.", SAVE)
+    known = ", ".join(ending for endings in (*ENDINGS.values(), *forms.ENDINGS.values()) for ending in endings)
     raise SourceError(
         f"The ending of {path} does not name a format.",
-        f"it should be one of {known}; text files of any name are read if you say how they are written: --delimiter ','"
-        " on the command line, sources.csv(path) in Python.",
+        f"it should be one of {known}; files of any name are read if you say what they are: --format csv on the command"
+        " line, sources.csv(path) in Python.",
     )
 
 
 # --- text -----------------------------------------------------------------------------------------------------------
 
 
-def _text(paths: list[Path], written: Dialect, columns: list[str]) -> Stream:
+def _text(found: list[Place], written: Dialect, columns: list[str]) -> Stream:
     """Text files, whose columns are all text; only their headers are read here."""
-    for path in paths:
-        delimited.check(path)
-        there = delimited.header(path, written)
+    for place in found:
+        places.check(place)
+        there = delimited.header(place, written)
         for column in columns:
-            there.place(column, path, written)
+            there.place(column, place, written)
     return Stream(
         dict.fromkeys(columns, Text(written)),
         None,
-        lambda: delimited.batches(paths, written, columns),
+        lambda: delimited.batches(found, written, columns),
         written.describe(),
         {"dialect": written.to_json()},
+    )
+
+
+def _lines(found: list[Place], written: Dialect, columns: list[str]) -> Stream:
+    """JSON lines, which have no header: the columns are those that are asked for, and nothing of them is read here."""
+    for place in found:
+        places.check(place)
+    return Stream(
+        dict.fromkeys(columns, Text(written)),
+        None,
+        lambda: json_lines.batches(found, written, columns),
+        forms.describe(forms.JSON_LINES, written),
+        {"format": forms.JSON_LINES, "dialect": forms.parts(forms.JSON_LINES, written)},
     )
 
 
 # --- Parquet and Arrow ----------------------------------------------------------------------------------------------
 
 
-def _typed(paths: list[Path], form: str, columns: list[str]) -> Stream | Parquet:
+def _typed(paths: Sequence[Where], form: str, columns: list[str]) -> Stream | Parquet:
     """Files with a schema; only the schema is read here."""
     schemas = [_schema(path, form) for path in paths]
     names = tuple(schemas[0].names)
@@ -160,41 +255,48 @@ def _typed(paths: list[Path], form: str, columns: list[str]) -> Stream | Parquet
     types = {column: [_type(*both, column) for both in zip(schemas, paths, strict=True)] for column in there}
     kinds = {column: _agreed(declared, column) for column, declared in types.items()}
     if form == "Parquet" and all(
-        _plain(schema, there) and not _old(path) for schema, path in zip(schemas, paths, strict=True)
+        isinstance(path, Path) and _plain(schema, there) and not _old(path)
+        for schema, path in zip(schemas, paths, strict=True)
     ):
-        return Parquet(paths, names)
+        return Parquet([path for path in paths if isinstance(path, Path)], names)
     return Stream(kinds, names, lambda: _batches(paths, form, kinds))
 
 
-def _schema(path: Path, form: str) -> pa.Schema:
+def _opened(path: Where) -> Any:  # noqa: ANN401  Arrow is untyped
+    """A file, any part of which can be read."""
+    return pa.OSFile(str(path)) if isinstance(path, Path) else path.open()
+
+
+def _schema(path: Where, form: str) -> pa.Schema:
     if form == "Parquet":
         with _parquet(path) as file:
             return file.schema_arrow
-    with pa.OSFile(str(path)) as file:
+    with _opened(path) as file:
         return pa.ipc.open_file(file).schema
 
 
-def _parquet(path: Path) -> Any:  # noqa: ANN401  Arrow is untyped
+def _parquet(path: Where) -> Any:  # noqa: ANN401  Arrow is untyped
     """A Parquet file; old times of 96 bits are read as microseconds, because nanoseconds end in 2262."""
-    return pa.parquet.ParquetFile(path, metadata=_metadata(path), coerce_int96_timestamp_unit="us")
+    place = path if isinstance(path, Path) else _opened(path)
+    return pa.parquet.ParquetFile(place, metadata=_metadata(path), coerce_int96_timestamp_unit="us")
 
 
-def _metadata(path: Path) -> Any:  # noqa: ANN401  Arrow is untyped
+def _metadata(path: Where) -> Any:  # noqa: ANN401  Arrow is untyped
     """A Parquet file's own metadata, without the schema that Arrow stored beside it: Arrow would check text by it."""
-    with path.open("rb") as file:
+    with _opened(path) as file:
         file.seek(0, 2)
         size = file.tell()
         file.seek(max(size - 8, 0))
         end = file.read(8)
         length = int.from_bytes(end[:4], "little")
         if len(end) < 8 or end[4:] != MAGIC or length + 8 > size:
-            return pa.parquet.read_metadata(path)  # this raises an error that says what is wrong
+            return pa.parquet.read_metadata(_opened(path))  # this raises an error that says what is wrong
         file.seek(size - 8 - length)
         footer = file.read(length).replace(b"ARROW:schema", b"other:schema")
     return pa.parquet.read_metadata(pa.BufferReader(MAGIC + footer + end))
 
 
-def _type(schema: pa.Schema, path: Path, column: str) -> pa.DataType:
+def _type(schema: pa.Schema, path: Where, column: str) -> pa.DataType:
     places = schema.get_all_field_indices(column)
     if len(places) == 1:
         return schema.field(places[0]).type
@@ -238,7 +340,7 @@ def _plain(schema: pa.Schema, columns: list[str]) -> bool:
     )
 
 
-def _old(path: Path) -> bool:
+def _old(path: Where) -> bool:
     """Whether a file has times of 96 bits, which each engine reads in its own way."""
     schema = _metadata(path).schema
     return any(schema.column(place).physical_type == "INT96" for place in range(len(schema)))
@@ -255,7 +357,7 @@ def _native(backend: Any, files: Parquet) -> Source:  # noqa: ANN401  Ibis'
     return engines.source(backend, table, files.names)
 
 
-def _batches(paths: Sequence[Path], form: str, kinds: Mapping[str, Kind]) -> Iterator[pa.RecordBatch]:
+def _batches(paths: Sequence[Where], form: str, kinds: Mapping[str, Kind]) -> Iterator[pa.RecordBatch]:
     """The wanted columns of all files, file by file."""
     names = [str(place) for place in range(len(kinds))]
     for path in paths:
@@ -264,12 +366,12 @@ def _batches(paths: Sequence[Path], form: str, kinds: Mapping[str, Kind]) -> Ite
             yield pa.RecordBatch.from_arrays(arrays, names)
 
 
-def _parts(path: Path, form: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
+def _parts(path: Where, form: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
     if form == "Parquet":
         with _parquet(path) as file:
             yield from file.iter_batches(columns=columns)
         return
-    with pa.OSFile(str(path)) as file:
+    with _opened(path) as file:
         schema = pa.ipc.open_file(file).schema
         wanted = pa.ipc.IpcReadOptions(included_fields=[schema.get_field_index(column) for column in columns])
         reader = pa.ipc.open_file(file, options=wanted)

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from dawa.errors import SourceError
-from dawa.sources.tables import Table, TextFile, Written, addressed, is_address
+from dawa.sources.tables import STANDARD_INPUT, JsonLines, Table, TextFile, Workbook, Written, addressed, is_address
 
 MEMORY, SPARK, IBIS = "memory", "spark", "ibis"
 """How labels of tables without a path or an address begin."""
@@ -19,9 +19,8 @@ def label(table: Any) -> str:  # noqa: ANN401  whatever users pass
     """The public name of a table, by which a ledger tells tables apart. It holds no user, no password and no record.
 
     A file, a folder or a pattern has its absolute path, links resolved, and a table in a file its name after a ``#``. A
-    table of a server has the server, the
-    database and the name, with its schema if one is given. A table of Spark or Ibis has the name that the engine knows
-    it by. Everything else is ``"memory"``.
+    table of a server has the server, the database and the name, with its schema if one is given. A table of Spark or
+    Ibis has the name that the engine knows it by. Everything else, standard input too, is ``"memory"``.
 
     A label is a name and knows nothing of what the table holds. Files with other contents under the same path, and all
     frames and dicts in memory, have the same label: whoever names a dataset says that they are the same table. The same
@@ -32,9 +31,9 @@ def label(table: Any) -> str:  # noqa: ANN401  whatever users pass
     ('postgresql://server/hr#people', 'memory')
     """
     wanted = addressed(table) if isinstance(table, str) and (_is_postgres(table) or not is_address(table)) else table
-    if isinstance(wanted, (Written, TextFile)):
+    if isinstance(wanted, (Written, TextFile, JsonLines, Workbook)):
         return label(wanted.table if isinstance(wanted, Written) else wanted.path)
-    if isinstance(wanted, (str, PathLike)):
+    if isinstance(wanted, (str, PathLike)) and os.fspath(wanted) != STANDARD_INPUT:
         return _of_path(os.fspath(wanted))
     if isinstance(wanted, Table):
         return _of_table(wanted)

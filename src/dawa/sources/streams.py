@@ -16,7 +16,7 @@ import ibis.expr.datatypes as dt
 import pyarrow as pa
 
 from dawa.axis import Axis
-from dawa.errors import SourceError
+from dawa.errors import DawaError, SourceError
 from dawa.sources import columns as reading
 from dawa.sources import engines
 from dawa.sources.delimited import valid
@@ -37,9 +37,11 @@ class Text:
 
     Attributes:
         dialect: How numbers, dates and missing values are written.
+        serial: Whether a second column follows: local times as microseconds since 1970, where there is no text.
     """
 
     dialect: Dialect = field(default_factory=Dialect)
+    serial: bool = False
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ def source(stream: Stream, axes: tuple[Axis, ...], text: Dialect | None = None) 
     stream = replace(
         stream, kinds={name: _text(kind, by_column.get(name), text) for name, kind in stream.kinds.items()}
     )
-    schema = pa.schema([(f"c{place}", _storage(kind)) for place, kind in enumerate(stream.kinds.values())])
+    schema = _schema(stream.kinds)
     try:
         rows = ibis.table(ibis.Schema.from_pyarrow(schema), name=ROWS)
     except Exception as error:  # noqa: BLE001  Ibis' own, about a type that it does not know
@@ -164,8 +166,13 @@ def source(stream: Stream, axes: tuple[Axis, ...], text: Dialect | None = None) 
 
         def fetch(expression: Any) -> Any:  # noqa: ANN401
             rows = _Once(schema, stream.batches)
-            with backend.con.cursor() as connection:
-                return engines.interruptible(partial(run, connection, expression, rows), rows.stop)
+            try:
+                with backend.con.cursor() as connection:
+                    return engines.interruptible(partial(run, connection, expression, rows), rows.stop)
+            except Exception:
+                if rows.failed is not None:  # DuckDB has put this into words of its own
+                    raise rows.failed from None
+                raise
 
         def check(expression: Any) -> None:  # noqa: ANN401
             with backend.con.cursor() as connection:
@@ -187,10 +194,20 @@ def source(stream: Stream, axes: tuple[Axis, ...], text: Dialect | None = None) 
 def _text(kind: Kind, axis: Axis | None, text: Dialect | None) -> Kind:
     """A column's kind, where text is text of no declared type if an axis or somebody's declaration asks for it."""
     if isinstance(kind, Text):
-        return kind if text is None else Text(text)
+        return kind if text is None else replace(kind, dialect=text)
     if kind == TEXT and (text is not None or (axis is not None and reading.converts(axis))):
         return Text(text or Dialect())
     return kind
+
+
+def _schema(kinds: Mapping[str, Kind]) -> pa.Schema:
+    """The columns that batches have."""
+    fields = []
+    for place, kind in enumerate(kinds.values()):
+        fields.append((f"c{place}", _storage(kind)))
+        if isinstance(kind, Text) and kind.serial:
+            fields.append((f"t{place}", pa.int64()))
+    return pa.schema(fields)
 
 
 def _read(rows: Any, kinds: Mapping[str, Kind], axes: Mapping[str, Axis]) -> Any:  # noqa: ANN401  Ibis'
@@ -198,7 +215,8 @@ def _read(rows: Any, kinds: Mapping[str, Kind], axes: Mapping[str, Axis]) -> Any
     found = {name: rows[name] for name in rows.columns}
     for place, (name, kind) in enumerate(kinds.items()):
         if isinstance(kind, Text) and name in axes:
-            values = reading.read(rows[f"c{place}"], axes[name], kind.dialect)
+            serial = rows[f"t{place}"] if kind.serial else None
+            values = reading.read(rows[f"c{place}"], axes[name], kind.dialect, serial=serial)
             found |= {f"c{place}_{i}": value for i, value in enumerate(values)}
     return rows.select(**found) if found else rows
 
@@ -208,6 +226,7 @@ class _Once:
 
     def __init__(self, schema: pa.Schema, batches: Callable[[], Iterator[pa.RecordBatch]]) -> None:
         self.schema, self._batches, self._stopped = schema, batches, False
+        self.failed: DawaError | None = None
 
     def stop(self) -> None:
         """Let the next batch be the last; the result is thrown away."""
@@ -215,9 +234,17 @@ class _Once:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Start reading."""
-        named = (pa.RecordBatch.from_arrays(batch.columns, schema=self.schema) for batch in self._batches())
-        until = takewhile(lambda _: not self._stopped, named)
+        until = takewhile(lambda _: not self._stopped, self._named())
         return pa.RecordBatchReader.from_batches(self.schema, until).__arrow_c_stream__(requested_schema)
+
+    def _named(self) -> Iterator[pa.RecordBatch]:
+        """The batches; an error of our own, which quotes no value, is kept for whoever asked."""
+        try:
+            for batch in self._batches():
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=self.schema)
+        except DawaError as error:
+            self.failed = error
+            raise
 
 
 def _example(schema: pa.Schema) -> pa.Table:

@@ -5,19 +5,24 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 from urllib.parse import unquote
 
 from dawa.errors import SourceError
 from dawa.sources import dialect as dialects
-from dawa.sources.dialect import Dialect
+from dawa.sources.dialect import MISSING, Dialect
 
 HINT = (
-    "pass a path to a CSV, Parquet or Arrow file, a pandas, Polars or Arrow table, a dict of arrays, a Spark data"
-    " frame, an Ibis table, 'people.sqlite#table', or 'postgresql://user@server/database#table'."
+    "pass a path to a CSV, JSON lines, Excel, Parquet or Arrow file, a pandas, Polars or Arrow table, a dict of arrays,"
+    " a Spark data frame, an Ibis table, 'people.sqlite#table', or 'postgresql://user@server/database#table'."
 )
 DATABASES = (".sqlite", ".sqlite3", ".db", ".db3", ".duckdb", ".ddb")
 """Usual endings of the names of files that hold databases; what such a file is, its first bytes say."""
+
+STANDARD_INPUT = "-"
+"""What stands for standard input, where a path could stand."""
+FILES_AT = ("http://", "https://", "s3://")
+"""How the addresses of files begin; other addresses are those of databases."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,10 @@ class Source:
     knows_zone: Callable[[str], bool] = field(default=lambda _: True, repr=False)
 
 
+PathOrFile = str | PathLike[str] | BinaryIO
+"""A path, an address, ``"-"`` for standard input, or a file that is open in binary mode."""
+
+
 @dataclass(frozen=True)
 class TextFile:
     """A text file whose dialect is declared; ``csv`` makes one.
@@ -77,9 +86,41 @@ class TextFile:
     Attributes:
         path: The file, or a pattern such as ``data/*.csv``.
         dialect: How it is written.
+        gzip: Whether it is compressed; None if its name says so.
+    """
+
+    path: PathOrFile
+    dialect: Dialect
+    gzip: bool | None = None
+
+
+@dataclass(frozen=True)
+class JsonLines:
+    """A file of JSON lines; ``jsonl`` makes one.
+
+    Attributes:
+        path: The file, or a pattern such as ``data/*.jsonl``.
+        dialect: How numbers, dates and missing values are written in its strings.
+        gzip: Whether it is compressed; None if its name says so.
+    """
+
+    path: PathOrFile
+    dialect: Dialect
+    gzip: bool | None = None
+
+
+@dataclass(frozen=True)
+class Workbook:
+    """A sheet of an Excel workbook; ``excel`` makes one.
+
+    Attributes:
+        path: The workbook.
+        sheet: The sheet's name; None takes the first one that is not hidden.
+        dialect: Its columns, if no row names them, and how numbers, dates and missing values are written in its text.
     """
 
     path: str | PathLike[str]
+    sheet: str | None
     dialect: Dialect
 
 
@@ -120,8 +161,8 @@ class Frame(Protocol):
         ...
 
 
-TableLike = str | PathLike[str] | TextFile | Table | Written | Mapping[str, Any] | Frame
-"""Whatever records come from: a path, an address, a dict of arrays, a frame."""
+TableLike = PathOrFile | TextFile | JsonLines | Workbook | Table | Written | Mapping[str, Any] | Frame
+"""Whatever records come from: a path, an address, an open file, a dict of arrays, a frame."""
 
 
 UnitLike = str | Sequence[str]
@@ -172,27 +213,99 @@ def written(table: Any, **values: Any) -> Written | TextFile:  # noqa: ANN401  a
     return Written(table, dialects.of("", **values))
 
 
-def csv(path: str | PathLike[str], **dialect: Any) -> TextFile:  # noqa: ANN401  the dialect checks them
+def csv(path: PathOrFile, *, gzip: bool | None = None, **dialect: Any) -> TextFile:  # noqa: ANN401  the dialect checks them
     """A text file in another dialect than commas, UTF-8 and a header line.
 
     Args:
-        path: The file, whatever its name ends with; ``.gz`` is decompressed.
+        path: The file, whatever its name ends with; ``"-"`` is standard input. Or a file that is open in binary mode:
+            it is read once, from where it stands.
+        gzip: Whether it is compressed; None if its name ends with ``.gz``.
         dialect: How it is written: ``delimiter``, ``quote``, ``escape``, ``encoding``, ``header``, ``decimal``,
             ``date_format``, ``missing``; see ``dawa.sources.dialect.Dialect``. No part of it is ever guessed.
 
     >>> csv("visits.txt", delimiter=";", decimal=",", date_format="%d.%m.%Y").dialect.delimiter
     ';'
     """
+    name = path if isinstance(path, (str, PathLike)) else ""
+    return TextFile(_source(path), dialects.of(name, **dialect), _packed(gzip))
+
+
+def jsonl(
+    path: PathOrFile,
+    *,
+    gzip: bool | None = None,
+    decimal: str = ".",
+    date_format: str | None = None,
+    missing: Sequence[str] = MISSING,
+) -> JsonLines:
+    """A file of JSON lines, whatever its name ends with.
+
+    Args:
+        path: The file, ``"-"`` for standard input, or a file that is open in binary mode.
+        gzip: Whether it is compressed; None if its name ends with ``.gz``.
+        decimal: The decimal mark of numbers that are written as strings.
+        date_format: How dates and times are written in strings, such as ``"%d.%m.%Y"``; None means ISO 8601.
+        missing: Words that mean a missing value, as empty text and null always do.
+
+    >>> jsonl("visits.log").path
+    'visits.log'
+    """
+    declared = dialects.of("", decimal=decimal, date_format=date_format, missing=missing)
+    return JsonLines(_source(path), declared, _packed(gzip))
+
+
+def excel(
+    path: str | PathLike[str],
+    sheet: str | None = None,
+    *,
+    header: Sequence[str] | None = None,
+    decimal: str = ".",
+    date_format: str | None = None,
+    missing: Sequence[str] = MISSING,
+) -> Workbook:
+    """A sheet of an Excel workbook (``.xlsx``, ``.xlsm``).
+
+    Args:
+        path: The workbook.
+        sheet: The sheet's name; None takes the first one that is not hidden.
+        header: The columns' names, for a sheet whose first row is a record already.
+        decimal: The decimal mark of numbers that are written as text.
+        date_format: How dates and times are written in text, such as ``"%d.%m.%Y"``; None means ISO 8601. Cells that
+            hold a date need no format.
+        missing: Words that mean a missing value, as empty cells always do.
+
+    >>> excel("people.xlsx", "2013").sheet
+    '2013'
+    """
     if not isinstance(path, (str, PathLike)):
-        raise SourceError(f"A {type(path).__name__} is not a path.", "pass the path of a text file.")
-    return TextFile(path, dialects.of(path, **dialect))
+        raise SourceError(
+            f"A {type(path).__name__} is not the path of a workbook.", "write it to a file, and pass its path."
+        )
+    if sheet is not None and not isinstance(sheet, str):
+        raise SourceError(f"sheet={sheet!r} is not a name.", "pass the name of a sheet, such as sheet='Sheet1'.")
+    declared = dialects.of("", header=header, decimal=decimal, date_format=date_format, missing=missing)
+    return Workbook(path, sheet, declared)
+
+
+def _source(path: Any) -> Any:  # noqa: ANN401  checked here
+    if isinstance(path, (str, PathLike)) or callable(getattr(path, "read", None)):
+        return path
+    raise SourceError(f"A {type(path).__name__} is not a path.", "pass the path of a text file.")
+
+
+def _packed(gzip: object) -> bool | None:
+    if gzip is None or isinstance(gzip, bool):
+        return gzip
+    raise SourceError(f"gzip={gzip!r} is neither yes nor no.", "pass True or False.")
 
 
 def addressed(table: Any) -> Any:  # noqa: ANN401  whatever users pass
     """The table that an address or ``file#table`` names; anything else is returned unchanged."""
     if not isinstance(table, str):
         return table
-    return _addressed(table) if is_address(table) else _in_file(table)
+    if is_database(table):
+        return _addressed(table)
+    return table if is_address(table) else _in_file(table)
 
 
 def _in_file(name: str) -> str | Table:
@@ -205,12 +318,21 @@ def _in_file(name: str) -> str | Table:
 
 
 def is_address(text: str) -> bool:
-    """Whether a text names a server and not a file.
+    """Whether a text names a server, or something on one, and not a file here.
 
     >>> is_address("postgresql://server/hr"), is_address("people.parquet")
     (True, False)
     """
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
+
+
+def is_database(text: str) -> bool:
+    """Whether a text is the address of a database, and not that of a file.
+
+    >>> is_database("postgresql://server/hr"), is_database("https://server/people.csv")
+    (True, False)
+    """
+    return is_address(text) and not text.lower().startswith(FILES_AT)
 
 
 def _addressed(address: str) -> Table:

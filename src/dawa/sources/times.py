@@ -54,6 +54,11 @@ def epoch_ns(moment) -> dt.int64:  # type: ignore[no-untyped-def]  # noqa: ANN00
 
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
+def make_timestamp(microseconds: dt.int64) -> dt.timestamp:
+    """DuckDB's own: a time from the microseconds since 1970."""
+
+
+@ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
 def divide(value: dt.int64, by: dt.int64) -> dt.int64:
     """DuckDB's own: whole numbers divided without floats, rounded towards 0."""
 
@@ -76,8 +81,22 @@ def placed(column: Column, axis: DateAxis, engine: str) -> Placed:
     return Placed.between(value.notnull(), _cells(line, runs, ticks(axis.stop)), *outside)
 
 
-def read(text: Expression, zone: str | None, dialect: Dialect, engine: str) -> Expression:
-    """Text as times: as clocks show them, or as moments where there is a zone."""
+def read(
+    text: Expression, zone: str | None, dialect: Dialect, engine: str, serial: Expression | None = None
+) -> Expression:
+    """Text as times: as clocks show them, or as moments where there is a zone.
+
+    ``serial`` are microseconds since 1970, as clocks show them, where times are not written as text.
+    """
+    written = _written(text, zone, dialect, engine)
+    if serial is None:
+        return written
+    clock = make_timestamp(serial)
+    return ibis.coalesce(clock if zone is None else casts.at_home(clock, zone, engine), written)
+
+
+def _written(text: Expression, zone: str | None, dialect: Dialect, engine: str) -> Expression:
+    """Times in text."""
     if dialect.date_format is not None:
         return _formatted(text, zone, dialect)
     written = iso(text, engine)

@@ -14,12 +14,12 @@ from urllib.parse import parse_qsl
 
 from dawa import budget
 from dawa.axis import AutoAxis, Axis, NumberAxis
-from dawa.errors import AxisError, SpecError
+from dawa.errors import AxisError, SourceError, SpecError
 from dawa.limits import MOST_AXES
 from dawa.sources import dialect as dialects
-from dawa.sources import where_text
+from dawa.sources import forms, where_text
 from dawa.sources.dialect import Dialect
-from dawa.sources.tables import DATABASES, Table, addressed, is_address
+from dawa.sources.tables import DATABASES, STANDARD_INPUT, Table, addressed, is_address, is_database
 
 Kind = Literal["numbers", "dates", "ordered", "edges", "auto"]
 Value = str | int | bool
@@ -36,12 +36,14 @@ KEYS: dict[str, tuple[str, ...]] = {
 """The entries of each kind of axis, besides its column."""
 
 TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc", *DATABASES)
-"""Endings of the names of files that are not text."""
+"""Endings of the names of files that declare their own types."""
 
-NO_DATABASES = (".parquet", ".pq", ".arrow", ".feather", ".ipc", *dialects.ENDINGS)
+NO_DATABASES = (".parquet", ".pq", ".arrow", ".feather", ".ipc", *(f".{form}" for form in forms.FORMATS))
 """Endings of the names of files that hold one table."""
 USUAL: dict[str, Any] = {name: getattr(Dialect(), name) for name in dialects.VALUES}
 """How values are written if nobody declares it."""
+SECRET = re.compile("passw|token|sig|key|secret|cred|auth", re.IGNORECASE)
+"""Names of parts of a file's address that hold secrets."""
 
 NO_BOUNDS = "bounds are never read from the data: the smallest and the largest value belong to two people"
 CHOOSE = (
@@ -141,7 +143,8 @@ class Spec:
     """A description of a release.
 
     Attributes:
-        source: A file of records, or the address of a database; ``${NAME}`` stands for an environment variable.
+        source: A file of records, ``"-"`` for standard input, the address of a file, or that of a database; in an
+            address, ``${NAME}`` stands for an environment variable.
         axes: One to four attributes.
         epsilon: The budget, exactly.
         table: The table, where the source is a database or a database's file, and does not name it after a ``#``.
@@ -157,6 +160,8 @@ class Spec:
         dialect: How a text file is written; None takes the dialect that its name implies. Of other sources, how
             numbers, dates and missing values are written in columns of text.
         where: Which records are counted, as it is written; None counts all.
+        format: What the file is, as the ending of its name would say: ``"csv"``, ``"jsonl"``, ``"xlsx"``, …
+        sheet: The sheet of an Excel workbook; None takes the first one.
     """
 
     source: str
@@ -174,6 +179,8 @@ class Spec:
     seed: int | None = None
     dialect: Dialect | None = None
     where: str | None = None
+    format: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         if self.epsilon is None:
@@ -188,20 +195,20 @@ class Spec:
                 f"A release has one to {MOST_AXES} axes, not {len(self.axes)}.",
                 "name a column and its bounds: --column age --range 0:120, or [[axes]] in a spec.",
             )
-        if self.table is not None and not is_address(self.source) and self.source.lower().endswith(NO_DATABASES):
+        one = self.source == STANDARD_INPUT or self.format is not None or self.source.lower().endswith(NO_DATABASES)
+        if self.table is not None and not is_database(self.source) and (one or is_address(self.source)):
             raise SpecError(
                 f"The source {self.source} is a file with one table, so it has no table {self.table!r}.",
                 "leave the table out, or pass the address or the file of a database.",
             )
         if self.table is not None and not is_address(self.source) and isinstance(addressed(self.source), Table):
             raise SpecError("A table is named twice.", "name it once: --table people, or people.sqlite#people.")
-        if is_address(self.source) and (self.table is None) == ("#" not in self.source):
+        if is_database(self.source) and (self.table is None) == ("#" not in self.source):
             raise SpecError(
                 "A database needs one table to be named.",
                 "name it once: --table people, or people in the schema hr as --table hr.people.",
             )
-        if self.dialect is not None and not self.is_text and replace(self.dialect, **USUAL) != Dialect():
-            raise not_text()
+        self._check_form()
         if self.where is not None:
             where_text.parsed(self.where)
         if self.ledger is not None and self.dataset is None:
@@ -215,28 +222,46 @@ class Spec:
             )
 
     @property
-    def is_text(self) -> bool:
-        """Whether the source may be a text file."""
-        return self.table is None and is_text(self.source)
+    def kind(self) -> str | None:
+        """What is read value by value from text, one of ``forms.PARTS``; None if the source declares its own types."""
+        return kind_of(self.source, self.table, self.format)
+
+    def _check_form(self) -> None:
+        """Refuse what a source of this kind does not have."""
+        if (is_database(self.source) or self.table is not None) and self.format is not None:
+            raise SpecError("A database has no format.", "leave it out.")
+        try:
+            kind = self.kind
+            forms.unfit(kind, self.sheet, None if kind is None else self.dialect)
+        except SourceError as error:
+            raise SpecError(error.problem, error.hint) from None
+        if kind is None and self.dialect is not None and replace(self.dialect, **USUAL) != Dialect():
+            raise not_text()
 
 
-def is_text(source: str) -> bool:
-    """Whether a source may be a text file: it may have any name that does not say something else."""
-    inside = is_address(source) or isinstance(addressed(source), Table)
-    return not inside and not source.lower().endswith(TYPED)
+def kind_of(source: str, table: str | None, form: str | None) -> str | None:
+    """What is read value by value from text; a text file may have any name that does not say something else.
+
+    Raises:
+        SourceError: If there is no such format.
+    """
+    inside = is_database(source) or table is not None or isinstance(addressed(source), Table)
+    if inside or (form is None and source.lower().endswith(TYPED)):
+        return None
+    return forms.of(source, form) or forms.TEXT
 
 
-def declared(source: str, table: str | None, written: dict[str, Any]) -> Dialect | None:
+def declared(source: str, table: str | None, form: str | None, written: dict[str, Any]) -> Dialect | None:
     """What is declared about text: all of a text file's dialect, or how values are written in other sources.
 
     Raises:
         SpecError: If it says something else of a source that is not a text file.
-        SourceError: If a part of it does not exist.
+        SourceError: If a part of it does not exist, or there is no such format.
     """
     if not written:
         return None
-    if is_text(source) and table is None:
-        return dialects.of(source, **written)
+    if kind_of(source, table, form) is not None:
+        return dialects.of(forms.ending(source, form) or source, **written)
     if not set(written) <= set(dialects.VALUES):
         raise not_text()
     return dialects.of("", **written)
@@ -267,21 +292,22 @@ def expanded(address: str) -> str:
 
 
 def without_password(address: str, name: str) -> str:
-    """The address, or an error if it holds a password in plain text."""
+    """The address, or an error if it holds a password or a signature in plain text."""
     place, _, query = address.partition("?")
     written = re.findall(r"://[^/@]*?:([^@].*)@", place)
-    written += [value for key, value in parse_qsl(query) if "password" in key.lower()]
+    secret = re.compile("password", re.IGNORECASE) if is_database(address) else SECRET
+    written += [value for key, value in parse_qsl(query) if secret.search(key)]
     if any(VARIABLE.sub("", secret) for secret in written):
         raise SpecError(
             f"The {name} holds a password, which does not belong in a file.",
-            "take it from the environment: postgresql://user:${PGPASSWORD}@server/database.",
+            "take it from the environment: postgresql://user:${PGPASSWORD}@server/database, or https://…?sig=${SIG}.",
         )
     return address
 
 
 def beside(folder: Path, path: str) -> str:
     """A path that was written relative to a folder, as seen from here."""
-    return path if is_address(path) else str(folder / path)
+    return path if is_address(path) or path == STANDARD_INPUT else str(folder / path)
 
 
 def _is_number(text: str) -> bool:

@@ -17,9 +17,9 @@ from typing import Any
 
 from dawa.budget import shown
 from dawa.errors import ConditionError, DawaError, SpecError
-from dawa.sources import dialect
+from dawa.sources import dialect, forms
 from dawa.sources.dialect import Dialect
-from dawa.sources.tables import is_address
+from dawa.sources.tables import STANDARD_INPUT, is_address
 from dawa.sources.where_text import parsed as parsed_condition
 from dawa.spec.model import AxisSpec, Spec, beside, declared, without_password
 
@@ -87,7 +87,13 @@ def written(spec: Spec, folder: Path) -> str:
         if is_address(spec.source)
         else {"file": _seen_from(folder, spec.source)}
     )
-    place |= {"table": spec.table, "where": spec.where, **_dialect_entries(spec)}
+    place |= {
+        "table": spec.table,
+        "where": spec.where,
+        "format": spec.format,
+        "sheet": spec.sheet,
+        **_dialect_entries(spec),
+    }
     ledger = spec.ledger and (
         without_password(spec.ledger, "ledger") if is_address(spec.ledger) else _seen_from(folder, spec.ledger)
     )
@@ -235,7 +241,15 @@ DIALECT: dict[str, Reader] = {
 }
 """The keys of a dialect, under [source]."""
 SECTIONS: dict[str, dict[str, Reader]] = {
-    "source": {"file": _text, "url": _text, "table": _text, "where": _condition, **DIALECT},
+    "source": {
+        "file": _text,
+        "url": _text,
+        "table": _text,
+        "where": _condition,
+        "format": _text,
+        "sheet": _text,
+        **DIALECT,
+    },
     "privacy": {"epsilon": _number, "unit": _unit, "max_rows_per_unit": _rows, "ledger": _text, "dataset": _text},
     "release": {"mechanism": _text, "options": _options, "queries": _text, "out": _text, "seed": _whole},
 }
@@ -277,16 +291,18 @@ def _spec(data: dict[str, Any], folder: Path) -> Spec:
         tuple(_axis(_entries(axis, AXIS, "[[axes]]")) for axis in axes),
         privacy.pop("epsilon", None),
         table=source.get("table"),
-        dialect=_dialect(beside(folder, place) if "file" in source else place, source.get("table"), written),
+        dialect=_dialect(source, beside(folder, place) if "file" in source else place, written),
         where=source.get("where"),
+        format=source.get("format"),
+        sheet=source.get("sheet"),
         **privacy,
         **release,
     )
 
 
-def _dialect(path: str, table: str | None, entries: dict[str, Any]) -> Dialect | None:
+def _dialect(source: dict[str, Any], path: str, entries: dict[str, Any]) -> Dialect | None:
     try:
-        return declared(path, table, entries)
+        return declared(path, source.get("table"), source.get("format"), entries)
     except DawaError as error:
         raise SpecError(error.problem, error.hint) from None
 
@@ -295,8 +311,9 @@ def _dialect_entries(spec: Spec) -> dict[str, Any]:
     """The parts of a dialect that differ from the default, and always one that says that there is a dialect."""
     if spec.dialect is None:
         return {}
-    always = "delimiter" if spec.is_text else "decimal"
-    found, usual = asdict(spec.dialect), asdict(dialect.of(spec.source if spec.is_text else ""))
+    always = "delimiter" if spec.kind == forms.TEXT else "decimal"
+    ending = "" if spec.kind is None else forms.ending(spec.source, spec.format) or spec.source
+    found, usual = asdict(spec.dialect), asdict(dialect.of(ending))
     told = {name: value for name, value in found.items() if name == always or value != usual[name]}
     return {name: False if value is None else value for name, value in told.items()}
 
@@ -366,6 +383,8 @@ def _decimal(epsilon: Fraction) -> str:
 
 def _seen_from(folder: Path, path: str) -> str:
     """A path relative to the folder if it lies inside, otherwise in full."""
+    if path == STANDARD_INPUT:
+        return path
     full = Path(os.path.abspath(path))  # noqa: PTH100  links stay as they are
     inside = full.is_relative_to(os.path.abspath(folder))  # noqa: PTH100  same here
     return str(full.relative_to(os.path.abspath(folder))) if inside else str(full)  # noqa: PTH100  same here
