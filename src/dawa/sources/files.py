@@ -47,7 +47,7 @@ def source(
     text: Dialect | None = None,
 ) -> Iterator[Source]:
     """A file, a folder of Parquet files, or several files by a pattern such as ``data/*.parquet``."""
-    path = whole_path(table.path if isinstance(table, TextFile) else table)
+    path = _path(table.path if isinstance(table, TextFile) else table)
     columns = list(dict.fromkeys([*(axis.column for axis in axes), *([] if unit is None else [unit]), *also]))
     form = "a table"
     try:
@@ -75,7 +75,7 @@ def source(
         yield _native(backend, reading)
 
 
-def whole_path(name: str | PathLike[str]) -> Path:
+def _path(name: str | PathLike[str]) -> Path:
     """A path as it is written; a ``~`` in front means the home folder, unless a file has that name."""
     path = Path(fspath(name))
     try:
