@@ -146,7 +146,7 @@ def test_values_outside_are_clipped_or_dropped_and_missing_ones_left_out():
 
 @pytest.mark.parametrize(
     "table",
-    [{}, {"years": [1]}, None, 5, [1, 2], np.zeros((3, 2)), np.zeros(3, [("years", int)]), {"age": np.array(["a"])}],
+    [{}, {"years": [1]}, None, 5, [1, 2], np.zeros((3, 2)), np.zeros(3, [("years", int)]), {"age": np.array([b"a"])}],
 )
 def test_tables_without_the_column_are_refused(table):
     with pytest.raises((AxisError, SourceError), match="Hint:"):

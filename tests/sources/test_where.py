@@ -237,6 +237,7 @@ def test_numbers_are_compared_exactly():
     text = {"x": ["0.1", "0.10000000000000000000000000001", "1e-1"], "row": np.arange(3)}
     assert set(found(text, axis, where="x = 0.1")) == {0, 2}
     assert set(found(text, axis, where="x > 0.1")) == {1}
+    assert set(found(text, axis, where=f"x in (0.1, 1{'0' * 30})")) == {0, 2}, "a list is no coarser than its parts"
 
 
 def test_words_for_missing_values_are_missing_unless_the_condition_names_them(tmp_path):

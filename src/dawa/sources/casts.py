@@ -108,6 +108,8 @@ def knows_zone(backend: Any, zone: str) -> bool:  # noqa: ANN401  Ibis'
     try:
         if backend.name == "pyspark":
             return bool(backend.raw_sql(asked).collect())
+        if backend.name == "duckdb":
+            return bool(len(backend.con.sql(asked).to_arrow_table()))
         with backend.con.cursor() as cursor:
             return bool(cursor.execute(asked).fetchall())
     except Exception:  # noqa: BLE001  engines raise errors of their own

@@ -7,9 +7,10 @@ numbers, and noon after a date and before the next one.
 import math
 import operator as operators
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from fractions import Fraction
+from functools import cache
 from typing import Any, cast
 
 import ibis
@@ -69,7 +70,7 @@ def _directly(present: Expression, value: Expression, literal: Callable[[Fractio
     return lambda sign, bound: present & OPERATORS[sign](value, literal(bound))
 
 
-def of_numbers(column: Column, source: Source) -> Compared:
+def of_numbers(column: Column, source: Source, name: str) -> Compared:  # noqa: ARG001  one signature for all
     """Whole numbers and decimals exactly; floats with the float that is nearest to the bound."""
     kind, value = column.kind, column.value
     if kind.is_floating():
@@ -106,30 +107,40 @@ def _digits(bound: Fraction) -> int:
     return digits
 
 
-def of_text_as_numbers(column: Column, source: Source, name: str, bounds: Sequence[Fraction]) -> Compared:
-    """Text as numbers, with as many digits as there are; numbers too large for them are read as floats."""
+def of_text_as_numbers(column: Column, source: Source, name: str) -> Compared:
+    """Text as numbers, with as many digits as there are; numbers too large for them are read as floats.
+
+    How many digits stand after the point depends on how many the bound has before it, and on no other bound.
+    """
     dialect = column.text or Dialect()
     columns.check_casts(source, name, dialect, times=False)
     plain = pointed(columns.without_words(column.value, dialect), dialect)
     number = casts.number(plain, source.engine)
     if source.engine == "postgres":
         return _unlimited(number)
-    room = max(len(str(math.floor(abs(bound)))) for bound in bounds)
-    digits = MOST_DIGITS - 1 - room
-    if digits < max(map(_digits, bounds)):
-        raise ConditionError(
-            f"The condition compares {name!r}, which is text, with a number of more than {MOST_DIGITS - 1} digits.",
-            "write fewer digits.",
-        )
-    scale = Scale.decimal(MOST_DIGITS, digits)
-    exact = casts.decimal(plain, cast("dt.Decimal", scale.kind), source.engine)
-    beyond = nearest(f"1e{room + 1}", "float64")  # the decimals end before this
-    far = number.notnull() & ~number.isnan() & ((number >= beyond) | (number <= -beyond))
 
-    def at_least(units: int) -> Expression:
-        return ibis.ifelse(exact.notnull(), scale.at_least(exact, units), number > nearest(0.0, "float64"))
+    @cache
+    def read(room: int) -> Compared:
+        scale = Scale.decimal(MOST_DIGITS, MOST_DIGITS - 1 - room)
+        exact = casts.decimal(plain, cast("dt.Decimal", scale.kind), source.engine)
+        beyond = nearest(f"1e{room + 1}", "float64")  # the decimals end before this
+        far = number.notnull() & ~number.isnan() & ((number >= beyond) | (number <= -beyond))
 
-    return _in_units(exact.notnull() | far, at_least, Fraction(1, scale.unit))
+        def at_least(units: int) -> Expression:
+            return ibis.ifelse(exact.notnull(), scale.at_least(exact, units), number > nearest(0.0, "float64"))
+
+        return _in_units(exact.notnull() | far, at_least, Fraction(1, scale.unit))
+
+    def compare(sign: str, bound: Fraction) -> Expression:
+        room = len(str(math.floor(abs(bound))))
+        if room + _digits(bound) >= MOST_DIGITS:
+            raise ConditionError(
+                f"The condition compares {name!r}, which is text, with a number of more than {MOST_DIGITS - 1} digits.",
+                "write fewer digits.",
+            )
+        return read(room)(sign, bound)
+
+    return compare
 
 
 # --- times ----------------------------------------------------------------------------------------------------------

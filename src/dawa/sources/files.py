@@ -89,7 +89,7 @@ def _known(table: Any) -> Any:  # noqa: ANN401
         return table
     if not isinstance(table, (str, PathLike)):
         return tables.csv(table)
-    return table if not is_address(fspath(table)) and whole_path(table).is_dir() else forms.declared(table)
+    return table if not is_address(fspath(table)) and _path(table).is_dir() else forms.declared(table)
 
 
 def _called(known: Any) -> str:  # noqa: ANN401
@@ -97,14 +97,14 @@ def _called(known: Any) -> str:  # noqa: ANN401
     where = known.path if isinstance(known, (TextFile, JsonLines, Workbook)) else known
     if not isinstance(where, (str, PathLike)):
         return f"The open {type(where).__name__}"
-    return remote.shown(fspath(where)) if is_address(fspath(where)) else str(whole_path(where))
+    return remote.shown(fspath(where)) if is_address(fspath(where)) else str(_path(where))
 
 
 def _form(known: Any) -> str:  # noqa: ANN401
     """What a file is read as."""
     if isinstance(known, (TextFile, JsonLines, Workbook)):
         return {TextFile: forms.TEXT, JsonLines: forms.JSON_LINES, Workbook: forms.EXCEL}[type(known)]
-    return _typed_form(_called(known) if is_address(fspath(known)) else whole_path(known))
+    return _typed_form(_called(known) if is_address(fspath(known)) else _path(known))
 
 
 def _reading(known: Any, columns: list[str], axes: tuple[Axis, ...], opened: ExitStack) -> Stream | Parquet:  # noqa: ANN401
@@ -114,11 +114,11 @@ def _reading(known: Any, columns: list[str], axes: tuple[Axis, ...], opened: Exi
     if isinstance(known, JsonLines):
         return _lines(_places(known, opened), known.dialect, columns)
     if isinstance(known, Workbook):
-        return workbooks.stream(known, whole_path(known.path), columns, axes)
+        return workbooks.stream(known, _path(known.path), columns, axes)
     if is_address(fspath(known)):
         form = _form(known)
         return _typed([_remote(fspath(known))], form, columns)
-    path = whole_path(known)
+    path = _path(known)
     paths = _found(path, text=False)
     return _typed(paths, _typed_form(path), columns)
 
@@ -147,7 +147,7 @@ def _places(file: TextFile | JsonLines, opened: ExitStack) -> list[Place]:
         return [opened.enter_context(places.standard_input(packed=packed))]
     if is_address(fspath(where)):
         return [opened.enter_context(remote.opened(fspath(where), packed=file.gzip))]
-    path = whole_path(where)
+    path = _path(where)
     if str(path).startswith(forms.STREAMS) or (path.exists() and not path.is_file() and not path.is_dir()):
         zipped = places.file(path).packed if file.gzip is None else packed
         return [opened.enter_context(places.piped(path, packed=zipped))]
@@ -155,7 +155,7 @@ def _places(file: TextFile | JsonLines, opened: ExitStack) -> list[Place]:
     return [one if file.gzip is None else replace(one, packed=packed) for one in found]
 
 
-def whole_path(name: str | PathLike[str]) -> Path:
+def _path(name: str | PathLike[str]) -> Path:
     """A path as it is written; a ``~`` in front means the home folder, unless a file has that name."""
     path = Path(fspath(name))
     try:

@@ -150,11 +150,8 @@ def _compared(
     """
     kind, first, text = column.kind, literals[0], column.kind.is_string()
     if isinstance(first, Number) and (text or columns.is_number(kind)):
-        bounds = [cast("Number", literal).value for literal in literals]
-        if text:
-            compare = comparing.of_text_as_numbers(column, source, name, bounds)
-        else:
-            compare = comparing.of_numbers(column, source)
+        numbers = comparing.of_text_as_numbers if text else comparing.of_numbers
+        compare = numbers(column, source, name)
         return lambda sign, literal: compare(sign, cast("Number", literal).value)
     if isinstance(first, Truth) and (text or kind.is_boolean()):
         return lambda sign, literal: _truth(column, name, sign, cast("Truth", literal))
