@@ -21,8 +21,8 @@ from dawa import Axis, ledger, sources
 from dawa.errors import AxisError, SourceError
 from dawa.sources import delimited, engines, places
 from helpers.binning import found
+from helpers.reading import X, check_neighbours, outcome
 
-X = Axis("x", 0, 10)
 DAY = Axis.dates("x", "2013-06-01", "2013-06-02", "1h")
 DAY_IN_UTC = Axis.dates("x", "2013-06-01", "2013-06-02", "1h", zone="UTC")
 
@@ -269,3 +269,17 @@ def test_ctrl_c_while_reading_is_ctrl_c(tmp_path):
         told = run.stdout.read()
     assert run.returncode == 130
     assert "epsilon=1 was spent on dataset 'hr'" in told
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
+def test_a_byte_order_mark_belongs_to_no_record(tmp_path, encoding):
+    """In a file without a header, the first record may begin with a mark; a record before it changes nothing."""
+    path = tmp_path / "x.csv"
+    mark = "\ufeff"
+    for first in (f"{mark}5\n", f'{mark}"5"\n', f"{mark}{mark}5\n", f"{mark}\n", f'{mark}"5\n5"\n'):
+        counts = []
+        for text in (first, "7\n" + first, first + "7\n"):
+            path.write_bytes((text + "3\n" * 30_000).encode(encoding))
+            counts.append(outcome(sources.csv(path, header=["x"], encoding=encoding), X))
+        for more in counts[1:]:
+            check_neighbours(more, counts[0])

@@ -10,6 +10,7 @@ NONE = 256
 ONE = np.uint64(1)
 """Indices are unsigned: signed ones would be checked for being negative at every byte."""
 
+TWO = np.uint64(2)
 THREE, SEVEN, TOP = np.uint64(3), np.uint64(7), np.uint64(56)
 LOW, REST, HIGH = (np.uint64(byte * 0x0101010101010101) for byte in (0x01, 0x7F, 0x80))
 """In each of the eight bytes of a word: the lowest bit, all bits but the highest, and the highest bit."""
@@ -24,7 +25,7 @@ def split(data, words, last, delimiter, quote, escape, mode, skip, most, slot, t
 
     A record ends with a line feed, a carriage return, or both. Empty lines are not records. A record is left out if it
     is too long, or if it has more fields than there are columns and the surplus is not empty. Fields that a record
-    lacks are empty.
+    lacks are empty. A byte order mark where a record begins is not part of it.
 
     Args:
         data: Bytes that begin with a record, unless ``mode`` and ``skip`` say otherwise.
@@ -59,7 +60,10 @@ def split(data, words, last, delimiter, quote, escape, mode, skip, most, slot, t
     while i < size:
         if mode == START:
             mode = PLAIN
-            if data[i] == quote:
+            if i == after and i + TWO < size and data[i] == 0xEF and data[i + ONE] == 0xBB and data[i + TWO] == 0xBF:
+                i += THREE
+                begin = i
+            if i < size and data[i] == quote:
                 mode, blank = QUOTED, False
                 i += ONE
                 begin = i

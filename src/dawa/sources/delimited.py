@@ -132,11 +132,14 @@ def batches(found: Sequence[Place], dialect: Dialect, columns: Sequence[str]) ->
 
 
 def chunks(place: Place, dialect: Dialect, size: int) -> Iterator[bytes]:
-    """A file as UTF-8, without a byte order mark, read ``size`` bytes at a time."""
+    """A file as UTF-8, read ``size`` bytes at a time; without a byte order mark, if it begins with a header."""
     found = places.unpacked(place, size)
     if dialect.encoding != "utf-8":
         decoder = codecs.getincrementaldecoder(dialect.encoding)(errors="replace")
         found = (decoder.decode(chunk, final=not chunk).encode() for chunk in chain(found, [b""]))
+    if dialect.header is not None:  # a mark would be in front of a record, where the kernel ignores it
+        yield from (chunk for chunk in found if chunk)
+        return
     first = b""
     for chunk in found:
         first += chunk
