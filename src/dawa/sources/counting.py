@@ -339,9 +339,9 @@ def check_rows(unit: tuple[str, ...], max_rows_per_unit: object) -> int:
         raise OptionError(
             f"How many records of each unit may be counted is not said (the unit is {unit[0]!r}"
             f"{', …' if len(unit) > 1 else ''}).",
-            "say it with max_rows_per_unit (--max-rows-per-unit), chosen without looking at the data. 1 counts one record"
-            " of each, chosen at random, and needs the least noise; c counts up to c of them and needs c times the"
-            " noise; 'auto' finds a number that keeps nine tenths of the records, for a twentieth of epsilon.",
+            "say it with max_rows_per_unit (--max-rows-per-unit), chosen without looking at the data. 1 counts one"
+            " record of each, chosen at random, and needs the least noise; c counts up to c of them and needs c times"
+            " the noise; 'auto' finds a number that keeps nine tenths of the records, for a twentieth of epsilon.",
         )
     return check.whole(max_rows_per_unit, "max_rows_per_unit", kind="a number of rows")
 
