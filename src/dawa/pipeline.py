@@ -160,7 +160,7 @@ def release(
     name = uuid4().hex
     with ExitStack() as paid:  # from the reservation on, a failure says what it cost
         search = bounds.planned(table, listed, owner, max_rows_per_unit, condition)
-        searched = {what: share * total for what, share in search.shares.items()}
+        searched = {what: budget.exact(share * total, what) for what, share in search.shares.items()}
         rest = total - sum(searched.values())
         with ExitStack() as reading:
             query = reading.enter_context(sources.query(table, search.probes, owner, search.most, condition))
@@ -184,9 +184,9 @@ def release(
             if search:
                 reading.close()
                 progress.reached("Looking for bounds")
-                along = search.bounds(table, total, randomness)
+                along, unseen = search.bounds(table, total, randomness)
                 domain = Domain.of(along, search.cap(table, along, total, domain.most, randomness), rest, workload)
-                handling = (*handling, *search.describe())
+                handling = (*handling, *search.describe(), *unseen)
                 query = reading.enter_context(sources.query(table, domain.axes, owner, domain.most, condition))
             check.within(bounds.loss(searched, domain.per_record, domain.most), total, "A unit")
             progress.reached("Reading")
@@ -243,8 +243,8 @@ def _widest(
     A mechanism that cannot run on a domain refuses an empty table too, and that costs nothing.
     """
     for most in search.caps:
-        domain = Domain.of(search.widest, most, epsilon, workload)
         try:
+            domain = Domain.of(search.widest, most, epsilon, workload)
             if try_it:
                 none = Counts.none(domain.queries.shape)
                 _estimate(none, domain.queries, domain.per_record, mechanism, randomness_for(None))

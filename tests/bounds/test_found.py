@@ -14,7 +14,7 @@ import dawa
 from dawa import Axis
 from dawa.axis import AutoAxis
 from dawa.bounds import found, search
-from dawa.errors import AxisError, DawaError, OptionError
+from dawa.errors import AxisError, BudgetError, DawaError, OptionError
 from dawa.noise import discrete
 from dawa.noise.randomness import Seeded
 
@@ -27,17 +27,60 @@ def histogram(numbers, epsilon=1):
 
 
 def test_the_hull_holds_what_stands_out():
-    assert found.hull(histogram([0, 3, -2, 100, 5, 80, 1, 0])) == (3, 6)
-    assert found.hull(histogram([9] * 40))[0] < 10, "many small numbers stand out together"
-    assert found.hull(histogram([0, 2, 1, 0])) == (1, 2), "nothing stands out: the largest number"
-    assert found.hull(histogram([500])) == (0, 1)
+    assert found.hull(histogram([0, 3, -2, 100, 5, 80, 1, 0])) == found.Hull(3, 6, seen=True)
+    assert found.hull(histogram([9] * 40)) == found.Hull(0, 40, seen=True), "many small numbers stand out together"
+    assert found.hull(histogram([0, 2, 1, 0])) == found.Hull(1, 2, seen=False), "nothing does: the largest number"
+    assert found.hull(histogram([500])) == found.Hull(0, 1, seen=True)
+
+
+def test_many_years_with_few_records_each_are_found():
+    """None of them stands out by itself; a search from both ends inwards found nothing, or the wrong years."""
+    days = np.concatenate([np.arange(f"{y}-01-01", f"{y}-10-28", 3, "M8[D]") for y in range(1960, 2020)])
+    for seed in range(5):
+        axis = dawa.release({"d": days}, Axis.auto("d", "1 day"), epsilon=1, seed=seed, effort="fast").axis
+        assert axis.start.year <= 1965
+        assert axis.stop.year >= 2015
+
+
+def test_nothing_seen_is_said():
+    rel = dawa.release({"x": [5, 6, 7]}, Axis.auto("x"), epsilon="0.1", seed=0)
+    assert "Nothing of 'x' stood out of the noise" in str(rel.privacy)
+    assert "They are looked for between" in str(rel.privacy)
+
+
+def test_values_beyond_the_reach_are_seen():
+    prices = np.random.default_rng(0).uniform(50_000, 90_000, 5000).astype(np.float32)
+    rel = dawa.release({"p": prices}, Axis.auto("p", "0.01", outside="own"), epsilon=2, seed=0)
+    inside, above = rel.answer(rel.axis.start, rel.axis.stop).value, rel.apart()[1].answer.value
+    assert inside + above == pytest.approx(5000, abs=50), "floats of 32 bits do not tell such steps apart further out"
+
+
+@pytest.mark.parametrize("step", ["7995 years", "95900 months", "2920000 days", 0, -1, "1e-44", 10**40])
+def test_steps_that_no_bounds_could_have_are_refused_at_once(step):
+    with pytest.raises(AxisError, match="Hint:"):
+        Axis.auto("x", step)
+
+
+def test_shares_too_small_to_be_spent_cost_nothing(tmp_path):
+    book = dawa.ledger.opened(tmp_path / "ledger.db")
+    book.create("hr", 1)
+    with pytest.raises(BudgetError, match="Hint:"):
+        dawa.release(table(), Axis.auto("tiny", share="1e-9"), epsilon="2e-9", ledger=book, dataset="hr")
+    assert book.account("hr").spent == 0
+
+
+def test_a_cap_can_be_looked_for_with_a_small_epsilon():
+    rel = dawa.release(
+        table(100), Axis("tiny", -5, 5), epsilon="1e-6", unit="person", max_rows_per_unit="auto", mechanism="identity"
+    )
+    assert rel.privacy.max_rows_per_unit >= 1
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(-30, 300), min_size=1, max_size=60))
 def test_the_hull_is_a_range_of_cells(numbers):
-    first, beyond = found.hull(histogram(numbers))
-    assert 0 <= first < beyond <= len(numbers)
+    hull = found.hull(histogram(numbers))
+    assert 0 <= hull.first < hull.beyond <= len(numbers)
 
 
 def test_noise_alone_rarely_widens_a_range():
@@ -46,7 +89,7 @@ def test_noise_alone_rarely_widens_a_range():
     for seed in range(runs):
         noise = discrete.laplace(Fraction(20), 93, Seeded(seed)).astype(float)
         noise[40] += 10**6
-        wider += found.hull(histogram(noise, Fraction(1, 20))) != (40, 41)
+        wider += found.hull(histogram(noise, Fraction(1, 20))) != found.Hull(40, 41, seen=True)
     assert wider <= runs * (0.05 + 4 * math.sqrt(0.05 * 0.95 / runs))
 
 

@@ -283,3 +283,14 @@ def test_a_byte_order_mark_belongs_to_no_record(tmp_path, encoding):
             counts.append(outcome(sources.csv(path, header=["x"], encoding=encoding), X))
         for more in counts[1:]:
             check_neighbours(more, counts[0])
+
+
+@pytest.mark.parametrize(
+    ("precision", "scale", "labels"), [(38, 38, [1, 5]), (38, 37, [100, 5]), (38, 20, [2**62]), (4, 2, [0, 7])]
+)
+def test_labels_that_a_decimal_cannot_hold_match_nothing_and_fail_at_nothing(precision, scale, labels):
+    """The engine would cast such a label to the column's type, and fail only where there is a row."""
+    column = pa.array([Decimal("0.5"), Decimal(0)], pa.decimal128(precision, scale))
+    axis = Axis.ordered("x", labels)
+    assert outcome({"x": column.slice(0, 0)}, axis)[0] == "counted"
+    assert outcome({"x": column}, axis)[1].total() == 2

@@ -26,6 +26,8 @@ REACH = range(46, 3, -2)
 """Numbers are looked for up to 2^46 steps from 0, where even the widest bounds leave fewer than 2^48 cells, or less."""
 OCTAVES_OF_ROOM, YEARS_OF_ROOM = 2, 1
 """How many cells of the grid are added on each side of those that stand out of the noise."""
+FINEST = 10**18
+"""The largest step, and one over the smallest."""
 YEAR = "8766 hours"
 YEARS = (1000, 3000), (1800, 2200), (1900, 2100), (1970, 2070)
 """Where dates are looked for: in the first of these that can have such steps."""
@@ -72,13 +74,18 @@ class AutoAxis:
             )
         if self.zone is None and _is_number(self.step):
             object.__setattr__(self, "step", exact(self.step, "step"))
+            if not Fraction(1, FINEST) <= Fraction(self.step) <= FINEST:
+                raise AxisError(
+                    f"The step of the axis {self.column!r} is not positive, or is extreme.", "pass step=1, for example."
+                )
         else:
             number, unit = readings.step(self.step)
             object.__setattr__(self, "step", f"{number} {unit}{'s' * (number > 1)}")
         grids = self.grids()
         if not grids:
             raise AxisError(
-                f"Steps of {self.step} are too short for bounds that are found in the data.", "choose a coarser step."
+                f"Steps of {self.step} are too short or too long for bounds that are found in the data.",
+                "choose another step, or name the bounds.",
             )
         self.over(grids[-1], 0, 1)  # an axis that may be found checks the rest
 
@@ -95,7 +102,16 @@ class AutoAxis:
         """
         if not self.dated:
             return [self._numbers(bits) for bits in REACH]
-        return [self._years(first, last) for first, last in YEARS if self._fits(last - first + 3)]
+        grids = [self._years(first, last) for first, last in YEARS if self._fits(last - first + 3)]
+        return [grid for grid in grids if self._ends(grid)]
+
+    def _ends(self, grid: Axis) -> bool:
+        """Whether even the last cell of a grid ends with a whole step that the calendar still has."""
+        try:
+            self.over(grid, grid.size - 1, grid.size)
+        except (AxisError, ValueError, OverflowError):
+            return False
+        return True
 
     def _fits(self, years: int) -> bool:
         """Whether an axis over so many years has few enough cells, and changes their length few enough times."""
@@ -107,13 +123,13 @@ class AutoAxis:
     def _years(self, first: int, last: int) -> DateAxis:
         """Cells of about a year: all of one length, because engines are slow at cells that follow the calendar."""
         start, stop = (self._new_year(year) for year in (first, last))
-        return DateAxis(self.column, start, _reached(start, stop, YEAR), YEAR, self.zone, "drop", "drop")
+        return DateAxis(self.column, start, _reached(start, stop, YEAR), YEAR, self.zone, "clip", "drop")
 
     def _numbers(self, bits: int) -> EdgeAxis:
         """Cells between the powers of two times the step, on both sides of 0."""
         sizes = [1 << power for power in range(bits + 1)]
         cuts = [*(-size for size in reversed(sizes)), 0, *sizes]
-        return EdgeAxis(self.column, [cut * Fraction(self.step) for cut in cuts], "drop", "drop")
+        return EdgeAxis(self.column, [cut * Fraction(self.step) for cut in cuts], "clip", "drop")
 
     def around(self, grid: Axis, first: int, beyond: int) -> Axis:
         """The axis over these cells of a grid and some more on each side, where a tail too thin to be seen may lie.

@@ -5,9 +5,11 @@ alone. What stands out of the noise is kept; a range that holds it, or a cap tha
 """
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dawa.arrays import FloatArray
 from dawa.results.estimate import Estimate
@@ -21,23 +23,57 @@ SIZES = (*range(1, 8), *(k << e for e in range(1, 10) for k in (4, 5, 6, 7)), 1 
 """Where the classes of units begin, by how many records a unit has; the last class has no end."""
 
 
-def hull(histogram: Estimate) -> tuple[int, int]:
-    """The shortest range of cells beyond which nothing stands out of the noise, on either side.
+@dataclass(frozen=True)
+class Hull:
+    """A range of cells.
 
-    From each end inwards, a cell is passed as long as neither its own number nor the sum of all cells passed so far
-    exceeds what noise alone would reach, with a chance of ``CHANCE`` for all of these looks together. If nothing stands
-    out anywhere, the range is the cell with the largest number.
+    Attributes:
+        first: The first cell.
+        beyond: One past the last.
+        seen: Whether anything stood out of the noise; otherwise the range is that of the largest number.
+    """
+
+    first: int
+    beyond: int
+    seen: bool
+
+
+def hull(histogram: Estimate) -> Hull:
+    """The range of cells outside of which nothing stands out of the noise.
+
+    The cells are halved again and again. Towards the left end, the left half is looked at if it stands out, else the
+    right half if that does, else the search ends; towards the right end, the other way round. A stretch stands out if
+    its sum exceeds what noise alone would reach, with a chance of ``CHANCE`` for all stretches together. So many small
+    numbers are seen together, and where the two ways part, the left one stays left of the right one.
 
     >>> import dawa
     >>> hull(dawa.estimate([0, 0, 900, 0, 800, 0], epsilon=1, mechanism="identity", seed=0))
-    (2, 5)
+    Hull(first=2, beyond=5, seen=True)
     """
     numbers, scale = histogram.unbiased, 1 / float(histogram.epsilon)
-    first, last = (_passed(side, scale) for side in (numbers, numbers[::-1]))
-    if first == len(numbers):
+    size = 1 << (len(numbers) - 1).bit_length()
+    before = np.concatenate(([0.0], np.cumsum(numbers), np.full(size - len(numbers), numbers.sum())))
+    lengths = 1 << np.arange(size.bit_length())
+    limits = dict(zip(lengths.tolist(), reached(lengths, CHANCE / (2 * size)) * scale, strict=True))
+
+    def out(first: int, length: int) -> bool:
+        return bool(before[first + length] - before[first] > limits[length])
+
+    def end(*, left: bool) -> int:
+        first, length = 0, size
+        while length > 1:
+            length //= 2
+            halves = (first, first + length) if left else (first + length, first)
+            chosen = next((half for half in halves if out(half, length)), None)
+            if chosen is None:
+                return first if left else first + 2 * length
+            first = chosen
+        return first if left else first + 1
+
+    if not out(0, size):
         largest = int(np.argmax(numbers))
-        return largest, largest + 1
-    return first, len(numbers) - last
+        return Hull(largest, largest + 1, seen=False)
+    return Hull(end(left=True), min(end(left=False), len(numbers)), seen=True)
 
 
 def cap(histogram: Estimate, part: Fraction, most: int) -> int:
@@ -65,17 +101,7 @@ def cap(histogram: Estimate, part: Fraction, most: int) -> int:
     return min(int(ends[next(i for i, rows in enumerate(kept) if rows >= wanted * (1 - 1e-12))]), most)
 
 
-def _passed(numbers: FloatArray, scale: float) -> int:
-    """How many cells from the beginning hold nothing that stands out."""
-    chance = CHANCE / (4 * len(numbers))  # two ends, and two looks at every cell
-    terms = np.arange(1.0, len(numbers) + 1)
-    out = np.flatnonzero(
-        (numbers > reached(np.ones(1), chance) * scale) | (np.cumsum(numbers) > reached(terms, chance) * scale)
-    )
-    return int(out[0]) if len(out) else len(numbers)
-
-
-def reached(terms: FloatArray, chance: float) -> FloatArray:
+def reached(terms: ArrayLike, chance: float) -> FloatArray:
     """What the sum of so many independent Laplace draws of scale 1 exceeds with at most this chance.
 
     Chernoff's bound: E exp(s·x) = 1/(1 - s²) for one draw, so the sum of k exceeds t with a chance of at most

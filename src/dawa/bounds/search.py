@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from dawa import check, progress, sources
 from dawa.axis import AutoAxis, Axis
+from dawa.axis.written import written
 from dawa.bounds import found
 from dawa.budget import fraction, shown
 from dawa.counts import Counts
@@ -84,26 +85,39 @@ class Search:
         return (self.most,) if self.keep is None else CAPS
 
     def describe(self) -> tuple[str, ...]:
-        """What was found in the data, in sentences."""
-        told = [axis.describe() for axis in self.axes if isinstance(axis, AutoAxis)]
+        """What is found in the data, in sentences."""
+        told = []
+        for axis, widest in zip(self.axes, self.widest, strict=True):
+            if isinstance(axis, AutoAxis):
+                (low,), (high,) = written(widest, [0], [widest.size])
+                told.append(f"{axis.describe()} They are looked for between {low} and {high}.")
         if self.keep is not None:
             told.append(
                 f"How many records of each {each(self.unit)} are counted is found in the data, privately, for"
-                f" {shown(100 * SHARE)}% of epsilon: about as many as keep {shown(100 * self.keep)}% of all records."
+                f" {shown(100 * SHARE)}% of epsilon: about as many as keep {shown(100 * self.keep)}% of all records, as"
+                f" far as noise lets this be seen, and at most {CAPS[0]}."
             )
         return tuple(told)
 
-    def bounds(self, table: TableLike, epsilon: Fraction, randomness: Randomness) -> tuple[Axis, ...]:
-        """Find the bounds of all axes that lack them; one record of each unit takes part."""
-        axes = []
+    def bounds(
+        self, table: TableLike, epsilon: Fraction, randomness: Randomness
+    ) -> tuple[tuple[Axis, ...], tuple[str, ...]]:
+        """Find the bounds of all axes that lack them, and say where none were seen; one record of a unit counts."""
+        axes, unseen = [], []
         for axis, grid in zip(self.axes, self.grids, strict=True):
             if not isinstance(axis, AutoAxis) or grid is None:
                 axes.append(_over(axis, grid, None))
                 continue
             with sources.query(table, (grid,), self.unit, where=self.where) as query:
                 counts = query.counts().inside
-            axes.append(_over(axis, grid, found.hull(_measured(counts, axis.share * epsilon, randomness))))
-        return tuple(axes)
+            hull = found.hull(_measured(counts, axis.share * epsilon, randomness))
+            axes.append(_over(axis, grid, (hull.first, hull.beyond)))
+            if not hull.seen:
+                unseen.append(
+                    f"Nothing of {axis.column!r} stood out of the noise: its bounds mean nothing. More records, a"
+                    " larger epsilon or a larger share would be needed."
+                )
+        return tuple(axes), tuple(unseen)
 
     def cap(
         self, table: TableLike, axes: tuple[Axis, ...], epsilon: Fraction, most: int, randomness: Randomness

@@ -266,8 +266,13 @@ def on_labels(column: Column, axis: OrderedAxis) -> Placed:
 
 def _fits(label: object, kind: Any) -> bool:  # noqa: ANN401  Ibis is untyped
     """Whether a column of a type can hold a label at all."""
-    whole_numbers = isinstance(label, int) and kind.is_integer()
-    return not whole_numbers or bool(kind.bounds.lower <= label <= kind.bounds.upper)
+    if not isinstance(label, int) or isinstance(label, bool):
+        return True
+    if kind.is_integer():
+        return bool(kind.bounds.lower <= label <= kind.bounds.upper)
+    if kind.is_decimal() and kind.precision is not None and kind.scale is not None:
+        return bool(abs(label) < 10 ** (kind.precision - kind.scale))
+    return True
 
 
 def _value(column: Column, axis: OrderedAxis) -> Expression:
