@@ -88,7 +88,9 @@ def _estimate(
     """Run a mechanism, and see that it spent what it was given."""
     found = mechanism.run(counts, asked(workload, counts.shape), epsilon, randomness)
     if found.epsilon != epsilon:
-        raise InvariantError(f"The mechanism {mechanism.name!r} had {epsilon} to spend and spent {found.epsilon}.")
+        raise InvariantError(
+            f"The mechanism {mechanism.name!r} was given {epsilon} to spend and spent {found.epsilon}."
+        )
     return replace(found, mechanism=mechanism.name)
 
 
@@ -151,7 +153,10 @@ def release(
             "use 'dawa', or dawa.estimate if you need no error bars.",
         )
     owner, condition = sources.unit_columns(unit), optional(where)
-    if workload is not None and any(isinstance(axis, AutoAxis) for axis in listed):
+    known = [axis for axis in listed if isinstance(axis, Axis)]
+    if len(known) == len(listed):
+        asked(workload, tuple(axis.size for axis in known))
+    elif workload is not None:
         raise OptionError(
             "A workload needs axes with bounds, and these are to be found in the data.",
             "name the bounds, or leave the workload out.",

@@ -281,7 +281,7 @@ def test_what_is_declared_is_in_the_statement_and_in_the_ledger(tmp_path):
     said = " ".join(made.privacy.handling)
     assert "JSON lines" in said
     assert "%d.%m.%Y" in said
-    what = next(entry.what for entry in book.history("hr") if entry.what)
+    what = next(entry.what for entry in book.history("hr") if entry.kind == "reserve")
     assert what["format"] == "JSON lines"
     assert what["dialect"]["date_format"] == "%d.%m.%Y"
     assert set(what["dialect"]) == {"decimal", "date_format", "missing"}

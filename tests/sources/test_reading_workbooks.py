@@ -493,7 +493,7 @@ def test_what_is_declared_is_in_the_statement_and_in_the_ledger(tmp_path, taken)
     said = " ".join(made.privacy.handling)
     assert "The sheet 'Sheet1' of an Excel workbook" in said
     assert "%d.%m.%Y" in said
-    what = next(entry.what for entry in book.history("rich") if entry.what)
+    what = next(entry.what for entry in book.history("rich") if entry.kind == "reserve")
     assert what["format"] == "an Excel workbook"
     assert what["sheet"] == "Sheet1"
     assert set(what["dialect"]) == {"header", "decimal", "date_format", "missing"}

@@ -289,7 +289,8 @@ def test_duckdb_through_ibis():
     for axis in AXES:
         assert outcome(table, axis) == outcome({"x": ["5", "0.5", "A", *HOSTILES]}, axis)
     days = sources.written(table, date_format="%Y-%m-%d")
-    assert outcome(days, YEAR) == outcome(sources.written({"x": HOSTILES}, date_format="%Y-%m-%d"), YEAR)
+    alike = sources.written({"x": ["5", "0.5", "A", *HOSTILES]}, date_format="%Y-%m-%d")
+    assert outcome(days, YEAR) == outcome(alike, YEAR)
     backend.disconnect()
 
 

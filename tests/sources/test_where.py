@@ -448,7 +448,9 @@ def test_files_that_lack_a_column_of_the_condition_cost_nothing(tmp_path, book):
 def test_a_column_without_a_type_is_not_both_unit_and_in_the_condition(book):
     table_ = {"x": [1, 2], "who": ["a", "b"]}
     with pytest.raises(SourceError, match="is the unit and also an axis or in the condition"):
-        dawa.release(table_, X, epsilon=1, unit="who", where="who != 'a'", ledger=book, dataset="rich")
+        dawa.release(
+            table_, X, epsilon=1, unit="who", max_rows_per_unit=1, where="who != 'a'", ledger=book, dataset="rich"
+        )
     assert book.account("rich").spent == 0
     typed = {"x": [1, 2], "who": np.array(["a", "b"])}
     assert found(typed, X, unit="who", where="who != 'a'") == {2: 1}
