@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dawa.arrays import FloatArray
+from dawa.arrays import BoolArray, FloatArray
 from dawa.results.estimate import Estimate
 
 CHANCE = 0.05
@@ -43,8 +43,8 @@ def hull(histogram: Estimate) -> Hull:
 
     The cells are halved again and again. Towards the left end, the left half is looked at if it stands out, else the
     right half if that does, else the search ends; towards the right end, the other way round. A stretch stands out if
-    its sum exceeds what noise alone would reach, with a chance of ``CHANCE`` for all stretches together. So many small
-    numbers are seen together, and where the two ways part, the left one stays left of the right one.
+    its sum, or that of a part of it, exceeds what noise alone would reach, with a chance of ``CHANCE`` for all of them
+    together. So many small numbers are seen together, and where the two ways part, the left one stays on the left.
 
     >>> import dawa
     >>> hull(dawa.estimate([0, 0, 900, 0, 800, 0], epsilon=1, mechanism="identity", seed=0))
@@ -52,25 +52,26 @@ def hull(histogram: Estimate) -> Hull:
     """
     numbers, scale = histogram.unbiased, 1 / float(histogram.epsilon)
     size = 1 << (len(numbers) - 1).bit_length()
-    before = np.concatenate(([0.0], np.cumsum(numbers), np.full(size - len(numbers), numbers.sum())))
-    lengths = 1 << np.arange(size.bit_length())
-    limits = dict(zip(lengths.tolist(), reached(lengths, CHANCE / (2 * size)) * scale, strict=True))
-
-    def out(first: int, length: int) -> bool:
-        return bool(before[first + length] - before[first] > limits[length])
+    sums = np.concatenate((numbers, np.zeros(size - len(numbers))))
+    standing: dict[int, BoolArray] = {}
+    for length in (1 << np.arange(size.bit_length())).tolist():
+        parts = standing.get(length // 2, np.zeros(2 * len(sums), dtype=bool))
+        out = sums > reached([length], CHANCE / (2 * size))[0] * scale
+        standing[length] = out | parts[::2] | parts[1::2]
+        sums = sums[::2] + sums[1::2] if length < size else sums
 
     def end(*, left: bool) -> int:
         first, length = 0, size
         while length > 1:
             length //= 2
             halves = (first, first + length) if left else (first + length, first)
-            chosen = next((half for half in halves if out(half, length)), None)
+            chosen = next((half for half in halves if standing[length][half // length]), None)
             if chosen is None:
                 return first if left else first + 2 * length
             first = chosen
         return first if left else first + 1
 
-    if not out(0, size):
+    if not standing[size][0]:
         largest = int(np.argmax(numbers))
         return Hull(largest, largest + 1, seen=False)
     return Hull(end(left=True), min(end(left=False), len(numbers)), seen=True)
