@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,6 +40,21 @@ def test_every_record_is_in_one_place_at_most(axis, categories, rows):
 def test_dates_too(axis, days):
     if axis.zone is None:
         assert everything({"x": pa.array(days, pa.date32())}, axis) == expected((axis,), days)
+
+
+floats = st.none() | st.sampled_from([float("nan"), float("inf"), -0.0, 0.7]) | st.floats(-60, 60)
+
+
+@settings(max_examples=60, deadline=None)
+@given(numbered() | edged(), st.lists(floats, max_size=30), st.booleans())
+def test_what_has_no_value_is_the_rest_of_a_parquet_file(tmp_path_factory, axis, values, none_missing):
+    """DuckDB knows how many rows such a file has; frames are counted row by row."""
+    column = pa.array([0.5 if none_missing and (x is None or x != x) else x for x in values], pa.float64())
+    path = tmp_path_factory.mktemp("rest") / "x.parquet"
+    pq.write_table(pa.table({"x": column}), path, row_group_size=7)
+    assert everything(path, axis) == everything({"x": column}, axis)
+    if axis.missing == "own" and axis.outside != "drop":
+        assert sum(everything(path, axis).values()) == len(values)
 
 
 def test_a_misspelt_list_of_categories_can_be_seen():

@@ -22,7 +22,7 @@ from dawa.axis import Axis
 from dawa.axis.apart import patterns
 from dawa.counts import Counts
 from dawa.errors import DawaError, OptionError, SourceError
-from dawa.sources import columns, database_files, databases, files, filtering, frames, tables
+from dawa.sources import columns, database_files, databases, files, filtering, frames, placed, tables
 from dawa.sources.placed import Expression, Placed, one_if, searched, whole
 from dawa.sources.tables import HINT, JsonLines, Source, Table, TableLike, TextFile, UnitLike, Workbook, Written
 from dawa.sources.where import Where
@@ -229,7 +229,9 @@ def expression(
         where: Which records are counted; None counts all.
     """
     places = [columns.placed(source, axis) for axis in axes]
-    cell, kept = _cell(places, axes), [*_kept(places, axes), *_only(source, where)]
+    if source.sized and not unit and where is None and _rest_is_missing(axes):
+        return _by_difference(source, places[0], axes[0])
+    cell, kept = placed.cell(places, axes), [*placed.kept(places, axes), *_only(source, where)]
     if not unit and kept and any(columns.named(source, axis.column, "the axis").text for axis in axes):
         # A filter would read the text twice; rows that are left out have no cell instead.
         rows = source.table.select(cell=ibis.ifelse(ibis.and_(*kept), cell, ibis.null("int64")))
@@ -249,7 +251,7 @@ def unit_sizes(
 
     Every unit is one record here, whatever its number of rows: adding or removing it moves one count by 1.
     """
-    kept = _kept([columns.placed(source, axis) for axis in axes], axes)
+    kept = placed.kept([columns.placed(source, axis) for axis in axes], axes)
     owned, owner = _owned(source, unit, [*kept, *_only(source, where)])
     rows = owned.select(**owner)
     units = rows.group_by(list(owner)).aggregate(rows=rows.count())
@@ -270,49 +272,25 @@ def _owned(source: Source, unit: tuple[str, ...], kept: list[Expression]) -> tup
     return rows, {f"owner{place}": part.value for place, part in enumerate(parts)}
 
 
-def _cell(places: list[Placed], axes: tuple[Axis, ...]) -> Expression:
-    """The number of a row's cell; -1 and below for rows that are counted apart, in the order of ``patterns``."""
-    if len(axes) == 1:
-        return _alone(places[0], axes[0])
-    cell, way, radix = places[0].cell, None, 1
-    for place, axis in zip(places[1:], axes[1:], strict=True):
-        cell = cell * whole(axis.size) + place.cell
-    for place, axis in zip(reversed(places), reversed(axes), strict=True):
-        digit = _way(place, axis, radix)
-        if digit is not None:
-            way = digit if way is None else way + digit
-        radix *= len(axis.apart) + 1
-    return cell if way is None else ibis.ifelse(way == whole(0), cell, whole(0) - way)
+def _rest_is_missing(axes: tuple[Axis, ...]) -> bool:
+    """Whether all records that have a value are counted, and those that have none are counted apart."""
+    return len(axes) == 1 and axes[0].missing == "own" and axes[0].outside != "drop"
 
 
-def _alone(place: Placed, axis: Axis) -> Expression:
-    """The same on one axis, in one step: engines are slow at nested conditions."""
-    numbers = {state: whole(-number) for number, state in enumerate(axis.apart, 1)}
-    inside = [(condition, numbers[state]) for state, condition in place.beyond if state in numbers]
-    cell = ibis.cases(*inside, else_=place.cell) if inside else place.cell
-    return ibis.ifelse(place.present, cell, numbers["missing"]) if "missing" in numbers else cell
+def _by_difference(source: Source, place: Placed, axis: Axis) -> Expression:
+    """Cell numbers and counts, where the number of rows is known: those without a value are the rest.
 
-
-def _way(place: Placed, axis: Axis, radix: int) -> Expression | None:
-    """In which way a row has no cell on an axis, as a digit of a number: 0 if it has one; None if all rows have one."""
-    digits = {state: whole(radix * digit) for digit, state in enumerate(axis.apart, 1)}
-    inside = [(condition, digits[state]) for state, condition in place.beyond if state in digits]
-    found = ibis.cases(*inside, else_=whole(0)) if inside else whole(0)
-    if "missing" in digits:
-        return ibis.ifelse(place.present, found, digits["missing"])
-    return found if inside else None
-
-
-def _kept(places: list[Placed], axes: tuple[Axis, ...]) -> list[Expression]:
-    """The conditions under which a row is counted at all."""
-    conditions = []
-    for place, axis in zip(places, axes, strict=True):
-        if axis.missing == "drop":
-            conditions.append(place.present)
-        if axis.outside == "drop":
-            inside = ~ibis.or_(*(condition for _, condition in place.beyond))
-            conditions.append(inside if axis.missing == "drop" else inside | ~place.present)
-    return conditions
+    A condition for every row would cost more than the whole query.
+    """
+    rows = source.table.filter(place.present).select(cell=placed.with_a_value(place, axis))
+    found = rows.group_by("cell").aggregate(records=rows.count())
+    every = source.table.aggregate(records=source.table.count())
+    missing = whole(-1 - axis.apart.index("missing"))
+    both = found.union(every.select(cell=missing, records=every.records))
+    # The sum over both parts has every row, and every row with a value once more.
+    rest = both.records * whole(2) - both.records.sum().over(ibis.window()).cast("int64")
+    told = both.select(cell=both.cell, records=ibis.ifelse(both.cell == missing, rest, both.records))
+    return told.filter(told.records > whole(0))
 
 
 def unit_columns(unit: UnitLike | None) -> tuple[str, ...]:

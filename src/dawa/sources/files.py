@@ -354,7 +354,7 @@ def _native(backend: Any, files: Parquet) -> Source:  # noqa: ANN401  Ibis'
     with engines.quietly():
         relation.create_view(streams.ROWS)
         table = backend.table(streams.ROWS)
-    return engines.source(backend, table, files.names)
+    return replace(engines.source(backend, table, files.names), sized=True)
 
 
 def _batches(paths: Sequence[Where], form: str, kinds: Mapping[str, Kind]) -> Iterator[pa.RecordBatch]:

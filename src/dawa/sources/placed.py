@@ -10,7 +10,7 @@ from typing import Any
 
 import ibis
 
-from dawa.axis import State
+from dawa.axis import Axis, State
 from dawa.sources.dialect import Dialect
 
 WIDEST = 2**63 - 1
@@ -102,3 +102,62 @@ def searched(at_least: Callable[[int], Expression], leaves: Sequence[Expression]
         return ibis.ifelse(at_least(middle), among(middle, last), among(first, middle - 1))
 
     return among(0, len(leaves) - 1)
+
+
+# --- a row on all axes ----------------------------------------------------------------------------------------------
+
+
+def cell(places: Sequence[Placed], axes: Sequence[Axis]) -> Expression:
+    """The number of a row's cell; -1 and below for rows that are counted apart, in the order of ``patterns``."""
+    if len(axes) == 1:
+        return _on_one(places[0], axes[0])
+    number, way, radix = places[0].cell, whole(0), 1
+    for place, axis in zip(places[1:], axes[1:], strict=True):
+        number = number * whole(axis.size) + place.cell
+    for place, axis in zip(reversed(places), reversed(axes), strict=True):
+        digit = _way(place, axis, radix)
+        way = way if digit is None else way - digit
+        radix *= len(axis.apart) + 1
+    inside = [condition for place, axis in zip(places, axes, strict=True) for condition in _inside(place, axis)]
+    return ibis.ifelse(ibis.and_(*inside), number, way) if inside else number
+
+
+def with_a_value(place: Placed, axis: Axis) -> Expression:
+    """The number of a row's cell on one axis, for rows that have a value; -1 and below if they are counted apart."""
+    numbers = {state: whole(-number) for number, state in enumerate(axis.apart, 1)}
+    apart = [(condition, numbers[state]) for state, condition in place.beyond if state in numbers]
+    return ibis.cases(*apart, else_=place.cell) if apart else place.cell
+
+
+def kept(places: Sequence[Placed], axes: Sequence[Axis]) -> list[Expression]:
+    """The conditions under which a row is counted at all."""
+    conditions = []
+    for place, axis in zip(places, axes, strict=True):
+        if axis.missing == "drop":
+            conditions.append(place.present)
+        if axis.outside == "drop":
+            inside = ~ibis.or_(*(condition for _, condition in place.beyond))
+            conditions.append(inside if axis.missing == "drop" else inside | ~place.present)
+    return conditions
+
+
+def _on_one(place: Placed, axis: Axis) -> Expression:
+    """On one axis, one step is enough: engines are slow at nested conditions."""
+    found = with_a_value(place, axis)
+    return ibis.ifelse(place.present, found, whole(-len(axis.apart))) if "missing" in axis.apart else found
+
+
+def _inside(place: Placed, axis: Axis) -> list[Expression]:
+    """The conditions under which a row that is counted has a cell on an axis."""
+    beyond = [~condition for state, condition in place.beyond if state in axis.apart]
+    return [place.present, *beyond] if "missing" in axis.apart else beyond
+
+
+def _way(place: Placed, axis: Axis, radix: int) -> Expression | None:
+    """In which way a row has no cell on an axis, as a digit of a number: 0 if it has one; None if all rows have one."""
+    digits = {state: whole(radix * digit) for digit, state in enumerate(axis.apart, 1)}
+    inside = [(condition, digits[state]) for state, condition in place.beyond if state in digits]
+    found = ibis.cases(*inside, else_=whole(0)) if inside else whole(0)
+    if "missing" in digits:
+        return ibis.ifelse(place.present, found, digits["missing"])
+    return found if inside else None

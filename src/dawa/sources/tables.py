@@ -61,6 +61,7 @@ class Source:
         declared: The same in plain values, for a ledger.
         casts: Whether the engine can read numbers and times from text without failing at any of it.
         knows_zone: Whether the engine knows a time zone by its name, where it reads local times from text.
+        sized: Whether the engine knows the number of rows without reading them.
     """
 
     table: Any
@@ -73,6 +74,7 @@ class Source:
     declared: dict[str, Any] = field(default_factory=dict)
     casts: bool = False
     knows_zone: Callable[[str], bool] = field(default=lambda _: True, repr=False)
+    sized: bool = False
 
 
 PathOrFile = str | PathLike[str] | BinaryIO
