@@ -49,12 +49,30 @@ floats = st.none() | st.sampled_from([float("nan"), float("inf"), -0.0, 0.7]) | 
 @given(numbered() | edged(), st.lists(floats, max_size=30), st.booleans())
 def test_what_has_no_value_is_the_rest_of_a_parquet_file(tmp_path_factory, axis, values, none_missing):
     """DuckDB knows how many rows such a file has; frames are counted row by row."""
-    column = pa.array([0.5 if none_missing and (x is None or x != x) else x for x in values], pa.float64())
+    column = pa.array([0.5 if none_missing and (x is None or np.isnan(x)) else x for x in values], pa.float64())
     path = tmp_path_factory.mktemp("rest") / "x.parquet"
     pq.write_table(pa.table({"x": column}), path, row_group_size=7)
     assert everything(path, axis) == everything({"x": column}, axis)
     if axis.missing == "own" and axis.outside != "drop":
         assert sum(everything(path, axis).values()) == len(values)
+
+
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
+@pytest.mark.parametrize("values", [[-1, float("nan"), 0, 3], [float("nan"), 1], [1, 0, float("nan"), float("nan")]])
+def test_a_parquet_files_statistics_hide_no_nan(tmp_path, kind, values):
+    """The least and the largest value of a column are never NaN; an engine that believes them finds none."""
+    column, numbers = pa.array(values, kind), pa.array(range(len(values)), pa.int64())
+    pq.write_table(pa.table({"x": column, "n": numbers}), tmp_path / "x.parquet")
+    stated = pq.ParquetFile(tmp_path / "x.parquet").metadata.row_group(0).column(0).statistics
+    assert stated.has_min_max
+    assert not np.isnan([stated.min, stated.max]).any()
+    table, n = {"x": column, "n": numbers}, Axis("n", 0, 9)
+    for axes in ((Axis("x", 0, 4),), (Axis.edges("x", [0, 1, 5], "own"),), (Axis("x", 0, 4, "0.25", "drop"), n)):
+        assert everything(tmp_path / "x.parquet", *axes) == everything(table, *axes)
+    for where in ("x >= 0", "not x < 2", "x is missing", "x is not missing", "x in (0, 3)"):
+        assert everything(tmp_path / "x.parquet", n, where=where) == everything(table, n, where=where), where
+    by_unit = everything(tmp_path / "x.parquet", n, unit="x", max_rows_per_unit=9)
+    assert by_unit == everything(table, n, unit="x", max_rows_per_unit=9)
 
 
 def test_a_misspelt_list_of_categories_can_be_seen():

@@ -123,6 +123,39 @@ def test_blocks_do_not_matter(data, marks, columns, name):
                 assert read(path, dialect) == twin, block
 
 
+simple = st.sampled_from(
+    [
+        b"",
+        b"5",
+        b"12.75",
+        b"longer than a word",
+        b'"',
+        b'"a"',
+        b'"a""b"',
+        b'"a,b,c"',
+        b'"a"b',
+        b'"a"""',
+        b'"a\nb"',
+        b'a"b',
+    ]
+)
+lines = st.lists(simple, min_size=1, max_size=6).map(b",".join)
+tidy = st.lists(st.tuples(lines, st.sampled_from([b"\n", b"\r\n", b"\r"])), max_size=12).map(
+    lambda rows: b"".join(line + end for line, end in rows)
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(tidy | nasty, st.sets(st.integers(0, 4), min_size=1), st.sampled_from([None, '"']), st.sampled_from(BLOCKS))
+def test_fields_that_nobody_wants_take_none_from_others(data, wanted, quote, block):
+    """Every set of columns holds what it holds when all of them are wanted."""
+    dialect, columns = named(5, quote=quote), [f"c{column}" for column in sorted(wanted)]
+    twin = fitted([fields for fields, _, _ in cut(data, dialect)], 5)
+    with written(data) as path, patch.object(places, "BLOCK", block):
+        found = read(path, dialect, columns)
+    assert found == [tuple(row[column] for column in sorted(wanted)) for row in twin]
+
+
 @LAW
 @given(nasty, st.sampled_from(DIALECTS + ESCAPED), st.integers(1, 12), st.sampled_from(BLOCKS))
 def test_a_record_is_left_out_exactly_if_it_is_too_long(data, marks, most, block):

@@ -1,4 +1,7 @@
-"""Text cut into records and fields, in one pass over its bytes. ``sources/reading.md`` says why that is stable."""
+"""Text cut into records and fields. ``sources/reading.md`` says why that is stable.
+
+First the bytes are marked that may end something, eight at a time; then one automaton goes from mark to mark.
+"""
 
 import numpy as np
 from numba import njit
@@ -10,17 +13,52 @@ NONE = 256
 ONE = np.uint64(1)
 """Indices are unsigned: signed ones would be checked for being negative at every byte."""
 
-TWO = np.uint64(2)
-THREE, SEVEN, TOP = np.uint64(3), np.uint64(7), np.uint64(56)
-LOW, REST, HIGH = (np.uint64(byte * 0x0101010101010101) for byte in (0x01, 0x7F, 0x80))
-"""In each of the eight bytes of a word: the lowest bit, all bits but the highest, and the highest bit."""
-CONTROL = np.uint64((0x80 - 14) * 0x0101010101010101)
-"""Added to the lower seven bits of a byte, it sets the eighth unless they are below 14, as line breaks are."""
-EVERY = np.uint64(2**64 - 1)
+TWO, THREE, FOUR, FIVE, SIX, SEVEN, EIGHT = (np.uint64(number) for number in range(2, 9))
+TOP = np.uint64(56)
+LOW = np.uint64(0x0101010101010101)
+"""In each of the eight bytes of a word, the lowest bit."""
 
 
 @njit(nogil=True, cache=True)
-def split(data, words, last, delimiter, quote, escape, mode, skip, most, slot, text, ends):
+def marks(data, delimiter, quote, escape):
+    """The places of all line breaks, delimiters, quotes and escapes, in their order."""
+    size = len(data)
+    flags = np.zeros((size + 7) // 8 * 8, np.uint8)
+    line, back = np.uint8(10), np.uint8(13)
+    first, second, third = _byte(delimiter), _byte(quote), _byte(escape)
+    for i in range(size):  # compiled to comparisons of many bytes at once
+        byte = data[i]
+        flags[i] = (byte == line) | (byte == back) | (byte == first) | (byte == second) | (byte == third)
+    words = flags.view(np.uint64)
+    count = np.uint64(0)
+    for word in words:
+        count += (word * LOW) >> TOP
+    found = np.empty(count + TWO, np.uint32)
+    at = np.uint64(0)
+    base = np.uint64(0)
+    for word in words:
+        several = (word * LOW) >> TOP
+        lowest = word & (~word + ONE)
+        rest = word ^ lowest
+        following = rest & (~rest + ONE)
+        # Two places are written for every word, whether it has them or not: that is cheaper than to ask.
+        found[at] = base + _below(lowest)
+        found[at + ONE] = base + _below(following)
+        if several > TWO:
+            more = at + TWO
+            rest ^= following
+            while rest:
+                lowest = rest & (~rest + ONE)
+                found[more] = base + _below(lowest)
+                more += ONE
+                rest ^= lowest
+        at += several
+        base += np.uint64(8)
+    return found[:count]
+
+
+@njit(nogil=True, cache=True)
+def split(data, marked, last, delimiter, quote, escape, mode, skip, most, slot, text, ends):
     """Copy the wanted fields of every whole record, and say where the last whole record ends.
 
     A record ends with a line feed, a carriage return, or both. Empty lines are not records. A record is left out if it
@@ -29,7 +67,7 @@ def split(data, words, last, delimiter, quote, escape, mode, skip, most, slot, t
 
     Args:
         data: Bytes that begin with a record, unless ``mode`` and ``skip`` say otherwise.
-        words: The same bytes, eight at a time, without the remainder.
+        marked: Where its ``marks`` are.
         last: Whether no bytes follow.
         delimiter: A byte.
         quote: A byte, or ``NONE``.
@@ -46,12 +84,10 @@ def split(data, words, last, delimiter, quote, escape, mode, skip, most, slot, t
         understood, and where the byte there stands.
     """
     columns, slots = len(slot), len(text)
-    special = np.zeros(NONE + 1, np.bool_)
-    special[10] = special[13] = special[delimiter] = special[escape] = True
-    between, before = _eightfold(delimiter), _eightfold(escape)
-    full = np.uint64(len(words))
+    final = columns - 1
     place = np.zeros(slots, np.uint64)
     size, most = np.uint64(len(data)), np.uint64(most)
+    k, marks_there = np.uint64(0), np.uint64(len(marked))
     i = np.uint64(0)
     begin = i  # of what is not copied yet
     after = i  # where the last whole record ended
@@ -63,27 +99,32 @@ def split(data, words, last, delimiter, quote, escape, mode, skip, most, slot, t
             if i == after and i + TWO < size and data[i] == 0xEF and data[i + ONE] == 0xBB and data[i + TWO] == 0xBF:
                 i += THREE
                 begin = i
+            while into < 0 and column < final and k + THREE < marks_there:  # over simple fields that are not wanted
+                at, over = np.uint64(marked[k]), ONE
+                if at < i:
+                    k += ONE
+                    continue
+                if at == i and data[at] == quote and data[marked[k + ONE]] == quote:
+                    at, over = np.uint64(marked[k + TWO]), THREE
+                if data[at] != delimiter:
+                    break
+                k += over
+                column += 1
+                into, blank = slot[column], False
+                begin = i = at + ONE
             if i < size and data[i] == quote:
                 mode, blank = QUOTED, False
                 i += ONE
                 begin = i
                 continue
-        while mode == QUOTED and i < size and data[i] != quote and data[i] != escape:
-            i += ONE
-        while (
-            mode == PLAIN
-        ):  # up to the next special byte, or the end: eight at a time, of which few need a closer look
-            at = i >> THREE
-            if at < full:
-                found = _marked(words[at], between, before) & (EVERY << ((i & SEVEN) << THREE))
-                while found == 0 and at + ONE < full:
-                    at += ONE
-                    found = _marked(words[at], between, before)
-                lowest = found & (~found + ONE)  # the highest bit of the first byte that is marked
-                i = (at << THREE) + ((((lowest - ONE) & LOW) * LOW) >> TOP) - ONE
-            if i >= size or special[data[i]]:
+        stop = size
+        while k < marks_there:  # to the next mark that means something here
+            at = np.uint64(marked[k])
+            if at >= i and (data[at] == escape or (data[at] == quote) == (mode == QUOTED)):
+                stop = at
                 break
-            i += ONE
+            k += ONE
+        i = stop
         if begin < i:
             blank, skip = False, skip or column >= columns
             _copy(data, begin, i, into, text, place)
@@ -95,7 +136,7 @@ def split(data, words, last, delimiter, quote, escape, mode, skip, most, slot, t
             break  # the next byte decides what this one means
         if byte == escape or (mode == QUOTED and not ends_here and data[i + ONE] == quote):
             begin = i + ONE  # the next byte stands for itself
-            i += ONE + ONE
+            i += TWO
         elif mode == QUOTED:
             mode = PLAIN
             i += ONE
@@ -134,27 +175,28 @@ def split(data, words, last, delimiter, quote, escape, mode, skip, most, slot, t
 def _copy(data, begin, end, into, text, place):
     """Append a stretch of bytes to a column's text, if the column is wanted."""
     if into >= 0:
-        at = place[into]
-        for j in range(begin, end):
-            text[into, at] = data[j]
+        at, size = place[into], np.uint64(len(data))
+        place[into] = at + end - begin
+        while begin < end and begin + EIGHT <= size:  # the next value overwrites what is too much
+            a, b, c, d = data[begin], data[begin + ONE], data[begin + TWO], data[begin + THREE]
+            e, f, g, h = data[begin + FOUR], data[begin + FIVE], data[begin + SIX], data[begin + SEVEN]
+            text[into, at], text[into, at + ONE], text[into, at + TWO], text[into, at + THREE] = a, b, c, d
+            text[into, at + FOUR], text[into, at + FIVE], text[into, at + SIX], text[into, at + SEVEN] = e, f, g, h
+            begin += EIGHT
+            at += EIGHT
+        while begin < end:
+            text[into, at] = data[begin]
+            begin += ONE
             at += ONE
-        place[into] = at
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _marked(word, first, second):
-    """The highest bit of every byte that equals the first or the second, or is below 14 as line breaks are."""
-    low = ~(((word & REST) + CONTROL) | word) & HIGH
-    return low | _zeros(word ^ first) | _zeros(word ^ second)
-
-
-@njit(nogil=True, cache=True, inline="always")
-def _zeros(word):
-    """The highest bit of every byte that is 0."""
-    return ~(((word & REST) + REST) | word | REST)
+def _below(lowest):
+    """How many bytes of a word lie below the one whose lowest bit this is."""
+    return (((lowest - ONE) & LOW) * LOW) >> TOP
 
 
 @njit(nogil=True, cache=True)
-def _eightfold(byte):
-    """A word of eight copies of a byte, or of line feeds if the byte is ``NONE``."""
-    return LOW * np.uint64(byte if byte < NONE else 10)
+def _byte(mark):
+    """A byte to look for, or a line feed if there is none to look for."""
+    return np.uint8(mark if mark < NONE else 10)

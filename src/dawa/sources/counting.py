@@ -15,6 +15,7 @@ from typing import Any
 
 import ibis
 import numpy as np
+import pyarrow as pa
 
 from dawa import check
 from dawa.arrays import IntArray
@@ -27,6 +28,9 @@ from dawa.sources.placed import Expression, Placed, one_if, searched, whole
 from dawa.sources.tables import HINT, JsonLines, Source, Table, TableLike, TextFile, UnitLike, Workbook, Written
 from dawa.sources.where import Where
 from dawa.sources.where_text import optional
+
+CELL, RECORDS, EVERY = "cell", "records", "every"
+"""The columns of what an engine gives back: a cell, how many records it has, and how many rows were looked at."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,17 @@ class Query:
 
     def rows(self) -> Any:  # noqa: ANN401  Arrow is untyped
         """Cell numbers and counts, as the engine gives them."""
-        return self.source.fetch(self.expression).drop_null()
+        return self._fetched(self.expression)
+
+    def _fetched(self, expression: Expression) -> Any:  # noqa: ANN401  Arrow is untyped
+        """Two columns of whole numbers; if the engine has also counted every row, the rest have no value."""
+        found = self.source.fetch(expression).drop_null()
+        if EVERY not in found.column_names:
+            return found
+        cells, records, every = (found[name].to_numpy() for name in (CELL, RECORDS, EVERY))
+        cells = np.append(cells, -1 - self.axes[0].apart.index("missing"))
+        records = np.append(records, every.sum() - records.sum())
+        return pa.table({CELL: cells, RECORDS: records}).filter(pa.array(records > 0))
 
     def _numbers(self, expression: Expression) -> tuple[IntArray, IntArray]:
         """Let the engine evaluate two columns of whole numbers.
@@ -94,7 +108,7 @@ class Query:
             SourceError: If the engine fails. Its own message is not passed on: it may quote values.
         """
         try:
-            found = self.source.fetch(expression).drop_null()
+            found = self._fetched(expression)
         except DawaError:
             raise
         except Exception as error:  # noqa: BLE001  engines raise errors of their own
@@ -102,7 +116,7 @@ class Query:
                 f"The table could not be counted by {self.source.engine} ({type(error).__name__}).",
                 "check that all of its rows can be read, and that their types are those that the table declares.",
             ) from None
-        cells, records = (np.asarray(found[name].to_numpy(), np.int64) for name in ("cell", "records"))
+        cells, records = (np.asarray(found[name].to_numpy(), np.int64) for name in (CELL, RECORDS))
         return cells, records
 
 
@@ -231,8 +245,11 @@ def expression(
     places = [columns.placed(source, axis) for axis in axes]
     if source.sized and not unit and where is None and _rest_is_missing(axes):
         return _by_difference(source, places[0], axes[0])
+    text = any(columns.named(source, axis.column, "the axis").text for axis in axes)
+    if text and source.engine == "duckdb" and not unit and where is None and _rest_is_missing(axes):
+        return _beside(source, places[0], axes[0])
     cell, kept = placed.cell(places, axes), [*placed.kept(places, axes), *_only(source, where)]
-    if not unit and kept and any(columns.named(source, axis.column, "the axis").text for axis in axes):
+    if not unit and kept and text:
         # A filter would read the text twice; rows that are left out have no cell instead.
         rows = source.table.select(cell=ibis.ifelse(ibis.and_(*kept), cell, ibis.null("int64")))
     elif not unit:
@@ -277,20 +294,21 @@ def _rest_is_missing(axes: tuple[Axis, ...]) -> bool:
     return len(axes) == 1 and axes[0].missing == "own" and axes[0].outside != "drop"
 
 
-def _by_difference(source: Source, place: Placed, axis: Axis) -> Expression:
-    """Cell numbers and counts, where the number of rows is known: those without a value are the rest.
+def _beside(source: Source, place: Placed, axis: Axis) -> Expression:
+    """Cell numbers, counts, and beside them how many rows were looked at: those without a value have any cell.
 
-    A condition for every row would cost more than the whole query.
+    DuckDB would compute what depends on a condition twice, and read text twice for a filter.
     """
-    rows = source.table.filter(place.present).select(cell=placed.with_a_value(place, axis))
-    found = rows.group_by("cell").aggregate(records=rows.count())
-    every = source.table.aggregate(records=source.table.count())
-    missing = whole(-1 - axis.apart.index("missing"))
-    both = found.union(every.select(cell=missing, records=every.records))
-    # The sum over both parts has every row, and every row with a value once more.
-    rest = both.records * whole(2) - both.records.sum().over(ibis.window()).cast("int64")
-    told = both.select(cell=both.cell, records=ibis.ifelse(both.cell == missing, rest, both.records))
-    return told.filter(told.records > whole(0))
+    rows = source.table.select(cell=placed.with_a_value(place, axis), there=place.present)
+    return rows.group_by(CELL).aggregate(**{RECORDS: rows.count(where=rows.there), EVERY: rows.count()})
+
+
+def _by_difference(source: Source, place: Placed, axis: Axis) -> Expression:
+    """The same, where the number of rows is known: a filter is cheaper than to look at all of them."""
+    rows, nothing = source.table.filter(place.present).select(cell=placed.with_a_value(place, axis)), whole(0)
+    found = rows.group_by(CELL).aggregate(**{RECORDS: rows.count(), EVERY: nothing})
+    known = source.table.aggregate(**{EVERY: source.table.count()})
+    return found.union(known.select(**{CELL: nothing, RECORDS: nothing, EVERY: known[EVERY]}))
 
 
 def unit_columns(unit: UnitLike | None) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -33,6 +34,10 @@ WORKERS = 2
 """Threads that cut: DuckDB works beside them."""
 LINE = re.compile(rb"[\r\n]")
 """Where a record may end."""
+ASCII = 128
+"""Bytes below this one are text in every encoding that is read."""
+SLACK = 8
+"""How many bytes the kernel may write after the end of a text."""
 REPLACED = "\ufffd"
 """What stands for bytes that are not text in the file's encoding; a value that holds it is missing."""
 
@@ -117,18 +122,13 @@ def _too_long(place: Place) -> SourceError:
 def batches(found: Sequence[Place], dialect: Dialect, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The wanted fields of all records, as text; a field that is not text in the file's encoding is missing."""
     with ThreadPoolExecutor(WORKERS) as workers:
-        waiting: deque[Future[Cut]] = deque()
         for place in found:
             there = header(place, dialect)
             slot = np.full(len(there.names), -1, np.int64)
             slot[[there.place(column, place, dialect) for column in columns]] = np.arange(len(columns))
             blocks = places.gathered(_after(there.size, chunks(place, dialect, places.BLOCK)))
             for cut in _cuts(blocks, dialect, slot, workers):
-                waiting.append(cut)
-                if len(waiting) > 2 * WORKERS:
-                    yield waiting.popleft().result().batch
-        while waiting:
-            yield waiting.popleft().result().batch
+                yield cut.batch
 
 
 def chunks(place: Place, dialect: Dialect, size: int) -> Iterator[bytes]:
@@ -191,58 +191,92 @@ class Cut:
     mode: int
 
 
-def _cuts(
-    found: Iterable[bytes], dialect: Dialect, slot: IntArray, workers: ThreadPoolExecutor
-) -> Iterator[Future[Cut]]:
-    """A file's records: cut in parallel where their ends are easy to find, otherwise one stretch after the other."""
-    held, mode, skip = bytearray(), kernels.records.START, False
-    for chunk in chain(found, [b""]):
-        data = held + chunk
-        after = 0 if skip or not chunk else _lines(data, dialect)
-        if after:
-            yield workers.submit(_cut, data[:after], dialect, slot, last=True, mode=mode, skip=False)
+@dataclass(frozen=True)
+class Stretch:
+    """Some bytes of a file.
+
+    Attributes:
+        data: The bytes.
+        last: Whether no bytes follow.
+        ahead: Their cut, as if a record began with them; None if that is not likely.
+    """
+
+    data: bytes
+    last: bool
+    ahead: Future[Cut] | None
+
+
+def _cuts(found: Iterable[bytes], dialect: Dialect, slot: IntArray, workers: ThreadPoolExecutor) -> Iterator[Cut]:
+    """A file's records, cut by one automaton.
+
+    Stretches are cut ahead and in parallel, each as if a record began with it. What was cut so is used only where the
+    stretch before it has ended with a record; otherwise it is cut again, from where the automaton stands.
+    """
+    held, mode, skip = b"", kernels.records.START, False
+    for stretch in _ahead(_lines(found), dialect, slot, workers):
+        if stretch.ahead is not None and not held and mode == kernels.records.START and not skip:
+            data, cut = stretch.data, stretch.ahead.result()
         else:
-            cut = _cut(data, dialect, slot, last=not chunk, mode=mode, skip=skip)
-            after = cut.after
-            yield _done(cut)
-            mode, skip = (kernels.records.START, False) if after else (mode, skip)
-            if (
-                skip or len(data) - after > MOST_RECORD_BYTES
-            ):  # this record is too long: neither its beginning nor its rest is kept
-                after, mode, skip = cut.understood, cut.mode, True
+            data = held + stretch.data
+            cut = _cut(data, dialect, slot, last=stretch.last, mode=mode, skip=skip)
+        yield cut
+        after = cut.after
+        mode, skip = (kernels.records.START, False) if after else (mode, skip)
+        if skip or len(data) - after > MOST_RECORD_BYTES:
+            # This record is too long: neither its beginning nor its rest is kept.
+            after, mode, skip = cut.understood, cut.mode, True
         held = data[after:]
 
 
-def _done(cut: Cut) -> Future[Cut]:
-    future: Future[Cut] = Future()
-    future.set_result(cut)
-    return future
+def _ahead(
+    found: Iterable[tuple[bytes, bool]], dialect: Dialect, slot: IntArray, workers: ThreadPoolExecutor
+) -> Iterator[Stretch]:
+    """All stretches, a few of them already being cut."""
+    waiting: deque[Stretch] = deque()
+    cut = partial(_cut, dialect=dialect, slot=slot, mode=kernels.records.START, skip=False)
+    likely = True
+    for data, last in found:
+        waiting.append(Stretch(data, last, workers.submit(cut, data, last=last) if likely else None))
+        likely = data.endswith(b"\n")
+        if len(waiting) > 2 * WORKERS:
+            yield waiting.popleft()
+    yield from waiting
 
 
-def _lines(data: bytearray, dialect: Dialect) -> int:
-    """Where the last record ends, if every line break ends a record; 0 if a quote or an escape may prevent that."""
-    if any(mark is not None and mark.encode() in data for mark in (dialect.quote, dialect.escape)):
-        return 0
-    after = data.rfind(b"\n") + 1
-    return after if len(data) - after <= MOST_RECORD_BYTES else 0
+def _lines(found: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Stretches that end with a line, where there are lines, and whether each is the last one."""
+    held = b""
+    for chunk in found:
+        data = held + chunk
+        after = data.rfind(b"\n") + 1
+        if len(data) - after > places.BLOCK:
+            after = len(data)
+        if after:
+            yield data[:after], False
+        held = data[after:]
+    yield held, True
 
 
-def _cut(data: bytearray, dialect: Dialect, slot: IntArray, *, last: bool, mode: int, skip: bool) -> Cut:
+def _cut(data: bytes, dialect: Dialect, slot: IntArray, *, last: bool, mode: int, skip: bool) -> Cut:
     """The wanted fields of all whole records."""
-    size, wanted = len(data), int(slot.max()) + 1
-    text, ends = np.empty((wanted, size), np.uint8), np.empty((wanted, size + 2), np.int32)
+    found, wanted, marks = np.frombuffer(data, np.uint8), int(slot.max()) + 1, _bytes(dialect)
+    marked = kernels.records.marks(found, *marks)
+    text, ends = np.empty((wanted, len(data) + SLACK), np.uint8), np.empty((wanted, len(marked) + 2), np.int64)
     ends[:, 0] = 0
     rows, after, understood, state = kernels.records.split(
-        *_eights(np.frombuffer(data, np.uint8)), last, *_bytes(dialect), mode, skip, MOST_RECORD_BYTES, slot, text, ends
+        found, marked, last, *marks, mode, skip, MOST_RECORD_BYTES, slot, text, ends
     )
     arrays = [_values(int(rows), text[column], ends[column], dialect) for column in range(wanted)]
     batch = pa.RecordBatch.from_arrays(arrays, [str(column) for column in range(wanted)])
     return Cut(batch, int(after), int(understood), int(state))
 
 
-def _values(rows: int, text: NDArray[np.uint8], ends: NDArray[np.int32], dialect: Dialect) -> pa.Array:
+def _values(rows: int, text: NDArray[np.uint8], ends: IntArray, dialect: Dialect) -> pa.Array:
     """One column of a block."""
-    found = valid(pa.Array.from_buffers(pa.binary(), rows, [None, pa.py_buffer(ends), pa.py_buffer(text)]))
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(text)]
+    if not rows or text[: ends[rows]].max(initial=0) < ASCII:
+        return pa.Array.from_buffers(TEXT, rows, buffers)
+    found = valid(pa.Array.from_buffers(pa.large_binary(), rows, buffers))
     if dialect.encoding == "utf-8":
         return found
     return pa.compute.if_else(pa.compute.match_substring(found, REPLACED), pa.scalar(None, TEXT), found)
@@ -251,16 +285,12 @@ def _values(rows: int, text: NDArray[np.uint8], ends: NDArray[np.int32], dialect
 def _ends(line: bytearray, dialect: Dialect, mode: int) -> tuple[bool, int]:
     """Whether a record ends with a line, and the automaton's mode after it; empty lines are not records."""
     last, skip, slot = True, False, np.full(len(line) + 1, -1, np.int64)
-    nothing = np.empty((0, 0), np.uint8), np.empty((0, 0), np.int32)
+    nothing = np.empty((0, 0), np.uint8), np.empty((0, 0), np.int64)
+    data, marks = np.frombuffer(line, np.uint8), _bytes(dialect)
     rows, after, _, state = kernels.records.split(
-        *_eights(np.frombuffer(line, np.uint8)), last, *_bytes(dialect), mode, skip, MOST_RECORD_BYTES, slot, *nothing
+        data, kernels.records.marks(data, *marks), last, *marks, mode, skip, MOST_RECORD_BYTES, slot, *nothing
     )
     return bool(after and (rows or mode != kernels.records.START)), int(state)
-
-
-def _eights(data: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
-    """Bytes, and the same eight at a time."""
-    return data, data[: len(data) // 8 * 8].view(np.uint64)
 
 
 def _bytes(dialect: Dialect) -> tuple[int, int, int]:

@@ -201,6 +201,9 @@ def gathered(found: Iterable[bytes]) -> Iterator[bytes]:
     """Small pieces joined into blocks: a compressed file may consist of many members, and pipes give little at once."""
     held = bytearray()
     for chunk in found:
+        if not held and len(chunk) >= BLOCK:
+            yield chunk
+            continue
         held += chunk
         if len(held) >= BLOCK:
             yield bytes(held)
