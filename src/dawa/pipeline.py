@@ -211,6 +211,7 @@ def release(
             handling=(*handling, *(axis.describe() for axis in domain.axes)),
             id=name,
             searched=searched,
+            where="" if condition is None else str(condition),
         )
         if reservation is not None:
             _finalised(reservation, name)

@@ -34,7 +34,7 @@ def cut(data, dialect):  # noqa: C901, PLR0912  an automaton, one case for each 
     """Records as lists of byte fields with the raw bytes of each, one byte at a time; empty lines are none.
 
     Returns:
-        For each record its fields, its raw bytes with their end, and whether it was complete.
+        For each record its fields, its raw bytes without and with their end, and whether it was complete.
     """
     delimiter, quote, escape = (None if mark is None else ord(mark) for mark in _marks(dialect))
     found, here, state = [], _Open(), "start"
@@ -70,6 +70,7 @@ def cut(data, dialect):  # noqa: C901, PLR0912  an automaton, one case for each 
             state, here.blank = "start", False
             here.fields.append(bytearray())
         elif byte in b"\r\n":
+            here.inner = bytes(here.raw[:-1])
             if byte == 13 and i < len(data) and data[i] == 10:
                 here.raw.append(10)
                 i += 1
@@ -79,14 +80,23 @@ def cut(data, dialect):  # noqa: C901, PLR0912  an automaton, one case for each 
             state = "plain"
             here.add(byte)
     found.append((here, state not in {"quoted", "escape"}))
-    return [([bytes(field) for field in one.fields], bytes(one.raw), whole) for one, whole in found if not one.blank]
+    return [
+        (
+            [bytes(field) for field in one.fields],
+            bytes(one.raw) if one.inner is None else one.inner,
+            bytes(one.raw),
+            whole,
+        )
+        for one, whole in found
+        if not one.blank
+    ]
 
 
 class _Open:
     """A record that goes on."""
 
     def __init__(self):
-        self.fields, self.raw, self.blank = [bytearray()], bytearray(), True
+        self.fields, self.raw, self.inner, self.blank = [bytearray()], bytearray(), None, True
 
     def add(self, byte):
         self.fields[-1].append(byte)
@@ -98,9 +108,12 @@ def _marks(dialect):
 
 
 def fitted(rows, columns):
-    """Records as a reader keeps them: those with a surplus are left out, short ones are filled, damage is missing."""
-    kept = [row for row in rows if not any(row[columns:])]
-    return [tuple(map(as_text, [*row[:columns], *[b""] * (columns - len(row))])) for row in kept]
+    """Records as a reader keeps them: short ones are filled, damage is missing, all is missing where there is more."""
+    filled = ([*row[:columns], *[b""] * (columns - len(row))] for row in rows)
+    return [
+        (None,) * columns if any(row[columns:]) else tuple(map(as_text, fields))
+        for row, fields in zip(rows, filled, strict=True)
+    ]
 
 
 def as_text(field):

@@ -46,6 +46,19 @@ def test_many_ranges_at_once_are_answered_as_one_by_one(rel):
     assert len(np.unique(np.round(factors, 9))) == 2, "one factor with cut buckets and one without"
 
 
+def test_answers_say_which_records_were_counted(tmp_path):
+    table = {"age": [31, 45, 62] * 9, "who": list(range(27)), "sex": ["f", "m", "f"] * 9}
+    one = dawa.release(table, AGE, epsilon=1, seed=1, where="sex = 'f'")
+    assert str(one.answer(20, 30)).endswith("; of records where sex = 'f'")
+    assert all(way.answer.remark == one.privacy.kept for way in one.apart())
+    one.save(tmp_path / "r.json")
+    assert dawa.load(tmp_path / "r.json").answer(20, 30) == one.answer(20, 30)
+    both = dawa.release(table, AGE, epsilon=1, seed=1, where="sex = 'f'", unit="who", max_rows_per_unit=2)
+    assert both.privacy.kept == "of at most 2 records of each value of 'who' where sex = 'f'"
+    many = dawa.release(table, AGE, epsilon=1, seed=1, where=f"age in ({', '.join(map(str, range(99)))})")
+    assert many.answer(20, 30).remark.endswith("…")
+
+
 def test_without_ranges_the_buckets_are_answered(rel):
     np.testing.assert_allclose(rel.values(), rel.estimate.totals, atol=1e-9)
     np.testing.assert_allclose(rel.values(), rel.values(rel.bounds[:-1], rel.bounds[1:]), atol=1e-9)

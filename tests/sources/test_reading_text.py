@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dawa import Axis, limits, sources
+from dawa import Axis, limits, release, sources
 from dawa.errors import AxisError, SourceError
 from dawa.sources import delimited, places
 from dawa.sources.dialect import Dialect
@@ -99,7 +99,7 @@ def by_python(data, dialect):
 def test_records_are_those_of_pythons_reader(data, marks, columns):
     dialect, data = named(columns, **marks), data.replace(codecs.BOM_UTF8, b"")  # which Python's reader keeps
     twin = fitted(by_python(data, dialect), columns)
-    assert twin == fitted([fields for fields, _, _ in cut(data, dialect)], columns), "the twins agree"
+    assert twin == fitted([fields for fields, *_ in cut(data, dialect)], columns), "the twins agree"
     with written(data) as path:
         assert read(path, dialect) == twin
 
@@ -109,14 +109,14 @@ def test_records_are_those_of_pythons_reader(data, marks, columns):
 def test_records_with_an_escape_are_those_of_a_slow_automaton(data, marks, columns):
     dialect = named(columns, **marks)
     with written(data) as path:
-        assert read(path, dialect) == fitted([fields for fields, _, _ in cut(data, dialect)], columns)
+        assert read(path, dialect) == fitted([fields for fields, *_ in cut(data, dialect)], columns)
 
 
 @LAW
 @given(nasty, st.sampled_from(DIALECTS + ESCAPED), st.integers(1, 3), st.sampled_from(["x.csv", "x.csv.gz"]))
 def test_blocks_do_not_matter(data, marks, columns, name):
     dialect = named(columns, **marks)
-    twin = fitted([fields for fields, _, _ in cut(data, dialect)], columns)
+    twin = fitted([fields for fields, *_ in cut(data, dialect)], columns)
     with written(gzip.compress(data, mtime=0) if name.endswith("gz") else data, name) as path:
         for block in BLOCKS:
             with patch.object(places, "BLOCK", block):
@@ -150,7 +150,7 @@ tidy = st.lists(st.tuples(lines, st.sampled_from([b"\n", b"\r\n", b"\r"])), max_
 def test_fields_that_nobody_wants_take_none_from_others(data, wanted, quote, block):
     """Every set of columns holds what it holds when all of them are wanted."""
     dialect, columns = named(5, quote=quote), [f"c{column}" for column in sorted(wanted)]
-    twin = fitted([fields for fields, _, _ in cut(data, dialect)], 5)
+    twin = fitted([fields for fields, *_ in cut(data, dialect)], 5)
     with written(data) as path, patch.object(places, "BLOCK", block):
         found = read(path, dialect, columns)
     assert found == [tuple(row[column] for column in sorted(wanted)) for row in twin]
@@ -159,9 +159,9 @@ def test_fields_that_nobody_wants_take_none_from_others(data, wanted, quote, blo
 @LAW
 @given(nasty, st.sampled_from(DIALECTS + ESCAPED), st.integers(1, 12), st.sampled_from(BLOCKS))
 def test_a_record_is_left_out_exactly_if_it_is_too_long(data, marks, most, block):
-    """Its own bytes decide, with those of its end, wherever it lies."""
+    """Its own bytes decide, without those of its end, wherever it lies."""
     dialect = named(2, **marks)
-    short = [fields for fields, raw, _ in cut(data, dialect) if len(raw) <= most]
+    short = [fields for fields, inner, *_ in cut(data, dialect) if len(inner) <= most]
     with (
         written(data) as path,
         patch.object(places, "BLOCK", block),
@@ -171,12 +171,20 @@ def test_a_record_is_left_out_exactly_if_it_is_too_long(data, marks, most, block
 
 
 def test_the_longest_record_in_full_size(tmp_path):
-    """At 2^24 bytes, just below and just above, behind rows and before them."""
+    """At 2^24 bytes, just below and just above, behind rows and before them, whatever its end."""
     path, dialect = tmp_path / "x.csv", named(2)
-    for spare, kept in ((2, 1), (1, 1), (0, 1), (-1, 0)):
-        long = b"5," + b"z" * (limits.MOST_RECORD_BYTES - 3 - spare) + b"\n"
-        path.write_bytes(b"1,1\n" * 3 + long + b"2,2\n")
-        assert [row[0] for row in read(path, dialect)] == ["1"] * 3 + ["5"] * kept + ["2"]
+    for spare, kept in ((1, 1), (0, 1), (-1, 0)):
+        long = b"5," + b"z" * (limits.MOST_RECORD_BYTES - 2 - spare)
+        for rest, after in ((b"\n2,2\n", ["2"]), (b"\r\n2,2\n", ["2"]), (b"\r2,2\n", ["2"]), (b"\r", []), (b"", [])):
+            path.write_bytes(b"1,1\n" * 3 + long + rest)
+            assert [row[0] for row in read(path, dialect)] == ["1"] * 3 + ["5"] * kept + after, (spare, rest)
+
+
+def test_a_header_with_too_few_names_can_be_seen(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("1,31,5\n" * 500)
+    rel = release(sources.csv(path, header=["id", "age"]), Axis("age", 0, 100), epsilon=1, seed=1)
+    assert rel.apart()[0].answer.low <= 500 <= rel.apart()[0].answer.high
 
 
 def test_an_open_quote_over_hundreds_of_megabytes_neither_fills_memory_nor_stops_the_run(tmp_path):
@@ -233,8 +241,8 @@ def _kept(rows, end):
 def test_a_raw_record_more_changes_no_other_one(parts, more, place, marks):
     """Whatever the bytes are, as long as they are whole records: what follows an open quote belongs to its record."""
     dialect = named(2, **marks)
-    whole = [raw for fields, raw, whole in cut(b"".join(parts), dialect) if whole and raw[-1:] in b"\r\n"]
-    extra = [raw for fields, raw, whole in cut(more, dialect) if whole and raw[-1:] in b"\r\n"][:1]
+    whole = [raw for _, _, raw, whole in cut(b"".join(parts), dialect) if whole and raw[-1:] in b"\r\n"]
+    extra = [raw for _, _, raw, whole in cut(more, dialect) if whole and raw[-1:] in b"\r\n"][:1]
     place = min(place, len(whole))
     start = b"c0" + dialect.delimiter.encode() + b"c1\n"
     apart = Dialect(**marks)
@@ -253,7 +261,7 @@ def test_a_raw_record_more_changes_no_other_one(parts, more, place, marks):
 def test_ragged_lines_and_empty_lines(tmp_path):
     path = tmp_path / "x.csv"
     path.write_bytes(b'x,y\n1\n2,\n3,b,\n4,b,,,\n5,b,c\n6,b,""\n7,b,"",x\n\n\r\n8,b\n""\n,\n9')
-    assert [row[0] for row in read(path, Dialect(), ["x"])] == ["1", "2", "3", "4", "6", "8", "", "", "9"]
+    assert [row[0] for row in read(path, Dialect(), ["x"])] == ["1", "2", "3", "4", None, "6", None, "8", "", "", "9"]
 
 
 # --- compressed -----------------------------------------------------------------------------------------------------
@@ -275,6 +283,21 @@ def test_a_compressed_file_has_all_its_rows(tmp_path, strategy, rows):
         packed = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16, 9, strategy)
         path.write_bytes(packed.compress(header + line * rows) + packed.flush())
         assert found(path, X) == {5: rows}, header
+
+
+@pytest.mark.parametrize("data", [b"", b"x\n1\n"])
+def test_a_file_that_is_not_compressed_is_refused_before_it_is_paid_for(tmp_path, data):
+    path = tmp_path / "x.csv.gz"
+    path.write_bytes(data)
+    with pytest.raises(SourceError, match="is not a gzip file"), sources.query(path, (X,)):
+        pass
+
+
+def test_a_damaged_compressed_file_is_an_error_of_our_own(tmp_path):
+    path = tmp_path / "x.csv.gz"
+    path.write_bytes(gzip.compress(b"x\n1\n") + b"garbage")
+    with pytest.raises(SourceError, match="is damaged"):
+        found(path, X)
 
 
 @pytest.mark.parametrize("cut_off", [1, 4, 8, 9, 20])

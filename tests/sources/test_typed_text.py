@@ -15,7 +15,7 @@ import dawa
 from dawa import Axis, ledger, sources
 from dawa.errors import AxisError, ConditionError, SourceError
 from dawa.sources import casts, counting, engines
-from helpers.binning import date_borders, found
+from helpers.binning import date_borders, everything, found
 from helpers.reading import CANARY, X, check_neighbours, outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
@@ -309,3 +309,32 @@ def test_an_engine_that_would_fail_refuses_before_paying(tmp_path):
     assert found(table, Axis("n", 0, 5), where="x = 'A' and n >= 1.5") == {2: 1}
     assert found(table, Axis.ordered("x", ["A", "5"])) == {0: 1, 1: 1}
     backend.disconnect()
+
+
+def test_a_condition_and_a_unit_mean_the_same_whatever_the_axes(tmp_path):
+    """A column that is declared as text has the missing values that it declares, also where an axis reads numbers."""
+    path, row, number = tmp_path / "x.parquet", Axis("i", 0, 10), Axis("x", 0, 10)
+    pa.parquet.write_table(pa.table({"x": ["1", "NA", "", "abc", "None", None], "i": range(6)}), path)
+    declared = sources.written(path, missing=["NA"])
+    for table, where, kept in (
+        (path, "x is missing", {5}),
+        (path, "x is not missing", {0, 1, 2, 3, 4}),
+        (path, "x != 'abc'", {0, 1, 2, 4}),
+        (declared, "x is missing", {1, 2, 5}),
+        (declared, "x != 'abc'", {0, 4}),
+    ):
+        assert set(found(table, row, where=where)) == kept, where
+        assert sum(everything(table, row, number, where=where).values()) == len(kept), where
+    for table, units in ((path, 5), (declared, 3)):
+        assert sum(everything(table, row, unit="x").values()) == units
+        assert sum(everything(table, row, number, unit="x").values()) == units
+
+
+def test_what_is_declared_about_text_is_refused_where_nothing_is_text(tmp_path):
+    path = tmp_path / "x.parquet"
+    pa.parquet.write_table(pa.table({"x": [1, 2, -99] * 10, "t": ["a", "b", "c"] * 10}), path)
+    for table in (path, {"x": np.arange(9)}, pd.DataFrame({"x": [1, -99]})):
+        with pytest.raises(SourceError, match="no column here is text"):
+            dawa.release(sources.written(table, missing=["-99"]), X, epsilon=1)
+    assert found(path, X, where="x != -99") == {1: 10, 2: 10}
+    assert found(sources.written(path, missing=["c"]), X, where="t is not missing") == {1: 10, 2: 10}

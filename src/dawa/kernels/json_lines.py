@@ -45,7 +45,7 @@ def pick(data, most, deepest, point, tree, column, text, ends, there):
 
     Args:
         data: Bytes that begin with a line.
-        most: How many bytes a line may have, with its end.
+        most: How many bytes a line may have, without its end.
         deepest: How many objects and lists may lie in one another.
         point: What becomes of the decimal point of a number: a byte.
         tree: ``child``, ``sibling``, ``name``, ``name_at``, ``slot``, ``low`` and ``high``, as the module says.
@@ -71,7 +71,7 @@ def pick(data, most, deepest, point, tree, column, text, ends, there):
         i = min(i + 1, size)
         kind[:] = ABSENT
         found = _line(data, first, stop, deepest, tree, kinds, nodes, kind, begin, end)
-        if found == BLANK or i - first > most:
+        if found == BLANK or stop - first > most:
             continue
         for c in range(columns):
             s = column[c, 0] if kind[column[c, 0]] != ABSENT else column[c, 1]

@@ -61,9 +61,10 @@ def marks(data, delimiter, quote, escape):
 def split(data, marked, last, delimiter, quote, escape, mode, skip, most, slot, text, ends):
     """Copy the wanted fields of every whole record, and say where the last whole record ends.
 
-    A record ends with a line feed, a carriage return, or both. Empty lines are not records. A record is left out if it
-    is too long, or if it has more fields than there are columns and the surplus is not empty. Fields that a record
-    lacks are empty. A byte order mark where a record begins is not part of it.
+    A record ends with a line feed, a carriage return, or both. Empty lines are not records. A record that is too long
+    is left out. Fields that a record lacks are empty. If it has more fields than there are columns, and the surplus is
+    not empty, nobody knows which field is which: each is a byte that is no text. A byte order mark where a record
+    begins is not part of it.
 
     Args:
         data: Bytes that begin with a record, unless ``mode`` and ``skip`` say otherwise.
@@ -74,9 +75,9 @@ def split(data, marked, last, delimiter, quote, escape, mode, skip, most, slot, 
         escape: A byte, or ``NONE``.
         mode: Where the first byte stands.
         skip: Whether the first record is left out.
-        most: How many bytes a record may have, with its end.
+        most: How many bytes a record may have, without its end.
         slot: For every column, the row of ``text`` that it goes to, or -1.
-        text: One row of bytes for every wanted column, as long as ``data``.
+        text: One row of bytes for every wanted column, eight bytes longer than ``data``.
         ends: For every wanted column, where its values end in ``text``; the first entry is 0.
 
     Returns:
@@ -91,7 +92,7 @@ def split(data, marked, last, delimiter, quote, escape, mode, skip, most, slot, 
     i = np.uint64(0)
     begin = i  # of what is not copied yet
     after = i  # where the last whole record ended
-    column, into, blank = 0, slot[0], not skip
+    column, into, blank, surplus = 0, slot[0], not skip, False
     rows = np.uint64(0)
     while i < size:
         if mode == START:
@@ -126,7 +127,7 @@ def split(data, marked, last, delimiter, quote, escape, mode, skip, most, slot, 
             k += ONE
         i = stop
         if begin < i:
-            blank, skip = False, skip or column >= columns
+            blank, surplus = False, surplus or column >= columns
             _copy(data, begin, i, into, text, place)
             begin = i
         if i == size:
@@ -148,27 +149,35 @@ def split(data, marked, last, delimiter, quote, escape, mode, skip, most, slot, 
             i += ONE
             begin = i
         else:
-            i += ONE
-            if byte == 13 and i < size and data[i] == 10:
-                i += ONE
             if skip or blank or i - after > most:
                 for s in range(slots):
                     place[s] = ends[s, rows]
             else:
-                rows += ONE
-                for s in range(slots):
-                    ends[s, rows] = place[s]
+                rows = _record(rows, surplus, text, place, ends)
+            i += ONE
+            if byte == 13 and i < size and data[i] == 10:
+                i += ONE
             after = begin = i
-            column, into, blank, skip, mode = 0, slot[0], True, False, START
+            column, into, blank, surplus, skip, mode = 0, slot[0], True, False, False, START
     if last:
         if begin < size:  # a byte that an escape has made ordinary
-            blank, skip = False, skip or column >= columns
+            blank, surplus = False, surplus or column >= columns
             _copy(data, begin, size, into, text, place)
         if not blank and not skip and size - after <= most:
-            rows += ONE
-            for s in range(slots):
-                ends[s, rows] = place[s]
+            rows = _record(rows, surplus, text, place, ends)
     return rows, after, min(i, size), mode
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _record(rows, surplus, text, place, ends):
+    """Note where the values of a record end."""
+    for s in range(len(text)):
+        if surplus:
+            place[s] = ends[s, rows]
+            text[s, place[s]] = 0xFF
+            place[s] += ONE
+        ends[s, rows + ONE] = place[s]
+    return rows + ONE
 
 
 @njit(nogil=True, cache=True, inline="always")

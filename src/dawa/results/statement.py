@@ -9,6 +9,8 @@ from dawa.budget import shown
 
 NEIGHBOURS = "one record added or removed"
 UNIT = "record"
+LONG = 120
+"""How many characters of a condition stand beside an answer; the statement has all of them."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class PrivacyStatement:
         handling: What was counted and what was left out, in sentences.
         id: The release's name, by which a ledger knows it.
         searched: What was spent on finding bounds or a cap in the data, for each of them; ``split`` holds it too.
+        where: The condition that the counted records meet; empty if all of them were counted.
     """
 
     epsilon: Fraction
@@ -46,6 +49,7 @@ class PrivacyStatement:
     handling: tuple[str, ...] = ()
     id: str | None = None
     searched: dict[str, Fraction] = field(default_factory=dict)
+    where: str = ""
 
     @property
     def mechanism_epsilon(self) -> Fraction:
@@ -60,10 +64,12 @@ class PrivacyStatement:
 
     @property
     def kept(self) -> str:
-        """How many records of each unit were counted, in a few words; empty if all records were."""
+        """Which records were counted, in a few words; empty if all were."""
+        where = self.where if len(self.where) <= LONG else f"{self.where[:LONG]}…"
         if not self.unit_columns:
-            return ""
-        return f"of at most {counted_rows(self.max_rows_per_unit)} of each {each(self.unit_columns)}"
+            return where and f"of records where {where}"
+        kept = f"of at most {counted_rows(self.max_rows_per_unit)} of each {each(self.unit_columns)}"
+        return f"{kept} where {where}" if where else kept
 
     def __str__(self) -> str:
         epsilon = shown(self.epsilon)
@@ -130,6 +136,7 @@ class PrivacyStatement:
             "handling": list(self.handling),
             "id": self.id,
             "searched": {step: str(part) for step, part in self.searched.items()},
+            "where": self.where,
             "statement": str(self),
         }
 
@@ -151,6 +158,7 @@ class PrivacyStatement:
             tuple(data.get("handling", ())),
             data.get("id"),
             {step: budget.exact(part) for step, part in data.get("searched", {}).items()},
+            data.get("where", ""),
         )
 
 

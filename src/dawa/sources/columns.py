@@ -142,8 +142,8 @@ def unit(source: Source, name: str) -> Unit:
     kind, value = column.kind, column.value
     if kind.is_nested() or kind.is_binary() or kind.is_json():
         raise SourceError(f"The column {name!r} holds {kind}, which names nobody.", "pass a column of identifiers.")
-    if column.text is not None:
-        return Unit(value.notnull() & value.notin(("", *column.text.missing)), value)
+    if column.gone:
+        return Unit(value.notnull() & value.notin(column.gone), value)
     return Unit(value.notnull() & ~value.isnan() if kind.is_floating() else value.notnull(), value)
 
 

@@ -175,6 +175,7 @@ def query(
     with ExitStack() as open_for_now:
         try:
             found = open_for_now.enter_context(source(table, axes, unit, also))
+            _check_text(table, found, [*(axis.column for axis in axes), *unit, *also])
             found = columns.told(found, axes, () if asked is None else filtering.read_from_text(found, asked))
             counted = expression(found, axes, unit, max_rows_per_unit, where=asked)
         except (DawaError, AssertionError):
@@ -185,6 +186,16 @@ def query(
                 "check the types of its columns, and that whole numbers on an axis fit 64 bits.",
             ) from None
         yield Query(found, counted, axes, unit, asked)
+
+
+def _check_text(table: TableLike, source: Source, names: Sequence[str]) -> None:
+    """Refuse what is declared about text where no column is text: nobody would see that it changes nothing."""
+    found = [source.column(name) for name in names]
+    if isinstance(table, Written) and not any(column is not None and column.text is not None for column in found):
+        raise SourceError(
+            "A decimal mark, a format of dates or words for missing values are declared, but no column here is text.",
+            "leave them out; to leave out a number that means a missing value, add a condition: where='x != -99'.",
+        )
 
 
 @contextmanager

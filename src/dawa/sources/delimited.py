@@ -222,7 +222,7 @@ def _cuts(found: Iterable[bytes], dialect: Dialect, slot: IntArray, workers: Thr
         yield cut
         after = cut.after
         mode, skip = (kernels.records.START, False) if after else (mode, skip)
-        if skip or len(data) - after > MOST_RECORD_BYTES:
+        if skip or len(data) - after > MOST_RECORD_BYTES + 1:  # the last byte may be part of its end
             # This record is too long: neither its beginning nor its rest is kept.
             after, mode, skip = cut.understood, cut.mode, True
         held = data[after:]

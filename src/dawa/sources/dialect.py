@@ -93,7 +93,10 @@ class Dialect:
         escape = "" if self.escape is None else f" {self.escape} makes the next character an ordinary one."
         between = NAMES.get(self.delimiter, repr(self.delimiter))
         cut = f"The file is read as text in {self.encoding}, with {between} between fields and {around} around them."
-        return cut + escape, f"{self._read()} A record with more fields than there are columns is left out."
+        return (
+            cut + escape,
+            f"{self._read()} In a record with more fields than there are columns, all values are missing.",
+        )
 
     def _read(self) -> str:
         """How a field is read."""

@@ -128,8 +128,8 @@ def _is_comparable(column: Column) -> bool:
 
 def _is_missing(column: Column, source: Source) -> Expression:
     value, kind = column.value, column.kind
-    if column.text is not None:
-        return value.isnull() | value.isin(("", *column.text.missing))
+    if column.gone:
+        return value.isnull() | value.isin(column.gone)
     if kind.is_floating():
         return value.isnull() | value.isnan()
     if kind.is_decimal() and source.engine == "postgres":
@@ -208,8 +208,6 @@ def _listed(column: Column, node: Among) -> Expression:
 def _there(column: Column, named: Sequence[Literal]) -> Expression:
     """Whether text is there; a word that the comparison itself names is, even if it means a missing value elsewhere."""
     value = column.value
-    if column.text is None:
-        return value.notnull()
     words = {literal.value for literal in named if isinstance(literal, Text)}
-    gone = [word for word in ("", *column.text.missing) if word not in words]
+    gone = [word for word in column.gone if word not in words]
     return value.notnull() & value.notin(gone) if gone else value.notnull()

@@ -170,7 +170,7 @@ def check(place: Place) -> None:
         SourceError: If it does not begin as gzip files do.
     """
     begins = b"".join(islice(place.pieces(1 if place.packed else 0), len(GZIP)))
-    if place.packed and begins and begins != GZIP:
+    if place.packed and begins != GZIP:
         raise SourceError(f"{place} is not a gzip file.", "take .gz off its name or format if it is plain text.")
 
 
@@ -187,14 +187,21 @@ def _unzipped(place: Place, size: int) -> Iterator[bytes]:
         while rest:
             if unzip.eof:
                 unzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
-            out = unzip.decompress(rest, BLOCK)
+            out = _inflated(unzip, rest, place)
             yield out
             while len(out) == BLOCK and not unzip.unconsumed_tail:  # more output may come without more input
-                out = unzip.decompress(b"", BLOCK)
+                out = _inflated(unzip, b"", place)
                 yield out
             rest = unzip.unused_data.lstrip(b"\0") if unzip.eof else unzip.unconsumed_tail
     if not unzip.eof:
         raise SourceError(f"{place} ends in the middle of its compressed data.", "check that the file is complete.")
+
+
+def _inflated(unzip: Any, data: bytes, place: Place) -> bytes:  # noqa: ANN401  zlib's own, which has no public name
+    try:
+        return bytes(unzip.decompress(data, BLOCK))
+    except zlib.error:
+        raise SourceError(f"The compressed data of {place} is damaged.", "compress the file again.") from None
 
 
 def gathered(found: Iterable[bytes]) -> Iterator[bytes]:

@@ -38,10 +38,12 @@ class Text:
     Attributes:
         dialect: How numbers, dates and missing values are written.
         serial: Whether a second column follows: local times as microseconds since 1970, where there is no text.
+        assumed: Whether nobody has declared the dialect, but the column to be text.
     """
 
     dialect: Dialect = field(default_factory=Dialect)
     serial: bool = False
+    assumed: bool = False
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,7 @@ def _text(kind: Kind, axis: Axis | None, text: Dialect | None) -> Kind:
     if isinstance(kind, Text):
         return kind if text is None else replace(kind, dialect=text)
     if kind == TEXT and (text is not None or (axis is not None and reading.converts(axis))):
-        return Text(text or Dialect())
+        return Text(text or Dialect(), assumed=text is None)
     return kind
 
 
@@ -258,7 +260,7 @@ def _column(table: Any, place: int, kind: Kind) -> Column:  # noqa: ANN401  Ibis
     value = table[f"c{place}"]
     if isinstance(kind, Text):
         read = tuple(table[name] for name in table.columns if name.startswith(f"c{place}_"))
-        return Column(value, dt.string, read=read, text=kind.dialect)
+        return Column(value, dt.string, read=read, text=kind.dialect, assumed=kind.assumed)
     if isinstance(kind, Ticks):
         return Column(value, dt.date if kind.width == DAY else dt.timestamp, kind.aware, width=kind.width)
     return Column(value, value.type())

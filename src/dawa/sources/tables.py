@@ -36,6 +36,7 @@ class Column:
         width: For times that are stored as whole numbers, how many nanoseconds 1 stands for.
         read: For text of no declared type, the values that its axis reads from it: one expression or several.
         text: For text of no declared type, and for text about which somebody has declared it, how values are written.
+        assumed: Whether ``text`` is declared by nobody: an axis reads a column of declared text.
     """
 
     value: Any
@@ -44,6 +45,12 @@ class Column:
     width: int | None = None
     read: tuple[Any, ...] = ()
     text: Dialect | None = None
+    assumed: bool = False
+
+    @property
+    def gone(self) -> tuple[str, ...]:
+        """Text that means a missing value, whoever looks at the column; an axis alone may know more."""
+        return () if self.text is None or self.assumed else ("", *self.text.missing)
 
 
 @dataclass(frozen=True)
