@@ -225,7 +225,8 @@ def relate(
     """Say how others count."""
     with reported(json):
         book = dawa.ledger.opened(ledger)
-        account = book.relate(dataset, unit=_unit(unit), times=times, table=_table(table), why=why, who=who)
+        other = dawa.ledger.scopes.parsed(unit)  # entries of old ledgers may have none
+        account = book.relate(dataset, unit=other, times=times, table=_table(table), why=why, who=who)
         _answer(account.to_json(), f"Related: {account}. {looks.counting(account)}", json=json)
 
 
@@ -376,8 +377,11 @@ def export(
 
 
 def _unit(text: str | None) -> tuple[str, ...] | None:
-    """A unit as it is typed."""
-    return None if text is None else dawa.ledger.scopes.parsed(text)
+    """A unit as it is typed, if one is; nobody creates, binds or spends for a unit that is unknown."""
+    unit = None if text is None else dawa.ledger.scopes.parsed(text)
+    if text is not None and unit is None:
+        raise dawa.ledger.scopes.unnamed()
+    return unit
 
 
 def _table(text: str | None) -> str | None:
