@@ -563,6 +563,9 @@ def test_more_wrong_steps(people):
     refused(dawa("release", "none.parquet", *AGES), "There is no file none.parquet")
     refused(dawa("release", "spec.toml", "--out", "out"), "There is no file spec.toml")
     refused(dawa("release", "postgresql://server/hr", *AGES), "one table", "--table")
+    refused(dawa("release", f"file://{people}", *AGES), "does not read from file:// addresses", "pass the path alone")
+    refused(dawa("release", "ftp://server/people.csv", *AGES), "does not read from ftp:// addresses", "download")
+    refused(dawa("release", "mysql://server/hr", "--table", "t", *AGES), "does not read from mysql://", "Ibis")
     refused(
         dawa("release", "postgresql://u:${NOT_SET_HERE}@server/hr", "--table", "t", *AGES), "NOT_SET_HERE is not set"
     )

@@ -148,8 +148,8 @@ WRONG = [
     ('file = "people.parquet"', 'file = "a.db"\ntable = "b"\ndelimiter = ";"', "not a text file", "decimal mark"),
     ('file = "people.parquet"', 'file = "a"\nwhere = "x == 1"', "'==', character 3", "single ="),
     ('file = "people.parquet"', 'file = "a"\nwhere = 5', "where is not text", "in quotes"),
-    ('file = "people.parquet"', 'url = "p://h/d"', "one table", "--table people"),
-    ('file = "people.parquet"', 'url = "p://h/d#t"\ntable = "t"', "one table", "once"),
+    ('file = "people.parquet"', 'url = "postgresql://h/d"', "one table", "--table people"),
+    ('file = "people.parquet"', 'url = "postgresql://h/d#t"\ntable = "t"', "one table", "once"),
     ('file = "people.parquet"', "file = 5", "file is not text", "in quotes"),
     ('file = "people.parquet"', "file = 5.5", "file is not text", "in quotes"),
     ('file = "people.parquet"', 'url = "postgresql://u:secret@h/d"', "holds a password", "PGPASSWORD"),
@@ -196,7 +196,7 @@ def test_each_wrong_step_leads_on(old, new, problem, hint):
         ("people.db#people", {"dialect": Dialect(decimal=",")}),
         ("people.parquet", {"dialect": Dialect()}),
         ("people.duckdb", {"table": "hr.people", "dialect": Dialect(date_format="%d.%m.%Y", missing=("?",))}),
-        ("p://server/hr", {"table": "people", "where": "x is missing", "dialect": Dialect(missing=())}),
+        ("postgresql://server/hr", {"table": "people", "where": "x is missing", "dialect": Dialect(missing=())}),
     ],
 )
 def test_conditions_tables_and_what_is_declared_about_text_are_kept(tmp_path, source, entries):
