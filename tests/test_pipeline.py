@@ -1,5 +1,6 @@
 """From a table to a release: what is public is checked first, the ledger pays before rows are read, units are named."""
 
+import io
 import json
 import pickle
 import sqlite3
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import ibis
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -32,6 +34,7 @@ from dawa.errors import (
 from dawa.ledger import store
 from dawa.sources import counting
 from helpers.ledger_places import in_new_schema
+from helpers.workbook import write as workbook
 
 AGE = dawa.Axis("age", 0, 100)
 PEOPLE = {"age": [31, 45, 45, 62, None], "person": [1, 1, 2, 3, 4], "text": ["a", "b", "c", "d", "e"]}
@@ -514,3 +517,36 @@ def test_what_a_mechanism_cannot_do_on_a_domain_costs_nothing(tmp_path):
     assert book.account("hr").spent == 0
     dawa.release({"x": [1, 2]}, wide, epsilon=1, ledger=book, dataset="hr")
     assert book.account("hr").spent == 1
+
+
+TWINS = "id,ID,age\n" + "".join(f"{row},{row % 7},{row % 90}\n" for row in range(300))
+
+
+def _twins(kind, folder):
+    """A table whose columns id and ID differ in case alone."""
+    path = folder / f"twins.{kind}"
+    frame = pd.read_csv(io.StringIO(TWINS))
+    if kind == "frame":
+        return frame
+    if kind == "csv":
+        path.write_text(TWINS, encoding="utf-8")
+    elif kind == "parquet":
+        frame.to_parquet(path)
+    else:
+        workbook(path, [list(frame.columns), *frame.to_numpy().tolist()])
+    return path
+
+
+@pytest.mark.parametrize("kind", ["frame", "csv", "parquet", "xlsx"])
+def test_a_unit_that_a_ledger_could_mistake_is_refused_before_paying(book, tmp_path, monkeypatch, kind):
+    table = _twins(kind, tmp_path)
+    paid = {"epsilon": "0.1", "max_rows_per_unit": 1, "ledger": book, "dataset": "hr"}
+    with monkeypatch.context() as patch:
+        patch.setattr(sources.Query, "counts", lambda _: pytest.fail("no row is read"))
+        for unit in ("id", "ID"):
+            with pytest.raises(SourceError, match=f"differs from '{unit}' in case alone") as caught:
+                dawa.release(table, AGE, unit=unit, **paid)
+            assert f"'{unit.swapcase()}'" not in str(caught.value)
+    assert len(book.history()) == 1, "nothing is booked"
+    dawa.release(table, AGE, epsilon="0.1", unit="ID", max_rows_per_unit=1)  # no ledger, no confusion
+    dawa.release(table, AGE, unit="age", **paid)

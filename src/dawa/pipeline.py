@@ -27,6 +27,7 @@ from dawa.errors import (
     InvariantError,
     LedgerError,
     OptionError,
+    SourceError,
     TakenBackError,
     UnbookedWarning,
     WorkloadError,
@@ -39,7 +40,7 @@ from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement, protected
-from dawa.sources.tables import TableLike, UnitLike
+from dawa.sources.tables import Source, TableLike, UnitLike
 from dawa.sources.where import Where
 from dawa.sources.where_text import optional
 from dawa.version import __version__
@@ -175,6 +176,7 @@ def release(
             domain = _widest(search, rest, workload, chosen, try_it=book is not None or bool(search))
             reservation = None
             if book is not None and dataset is not None:
+                _check_case(owner, query.source)
                 declared = {**query.source.declared, **({} if condition is None else {"where": str(condition)})}
                 what = _what(listed, owner, max_rows_per_unit, {**chosen.changed(), **options}, declared)
                 reservation = book.reserve(
@@ -307,6 +309,20 @@ def _ledger(ledger: "LedgerLike | None", dataset: str | None) -> "Ledger | None"
     from dawa import ledger as ledgers  # noqa: PLC0415  databases are slow to load, and not always needed
 
     return ledgers.opened(ledger)
+
+
+def _check_case(unit: tuple[str, ...], source: Source) -> None:
+    """Refuse to book for a unit that a ledger, which compares names without case, could mistake for another."""
+    from dawa.ledger.scopes import folded  # noqa: PLC0415  loaded with the ledger
+
+    for column in unit:
+        alike = {name for name in (*(source.names or ()), *source.header) if folded(name) == folded(column)}
+        if alike - {column}:
+            raise SourceError(
+                f"The table has another column whose name differs from {column!r} in case alone, and a ledger compares"
+                " names without case: it could not tell the two units apart.",
+                "rename one of the two columns.",
+            )
 
 
 def _finalised(reservation: "Reservation", name: str) -> None:

@@ -113,7 +113,7 @@ def test_only_what_is_pending_is_taken_back():
     assert refused.startswith("Entry 2 has a release: 't3' (entry 3). Hint: it stays spent")
     assert "is not a reservation but a 'create'" in run("take-back", 1, "--why", "x", code=REFUSED).stderr
     assert "has no entry 9" in run("take-back", 9, "--why", "x", code=REFUSED).stderr
-    assert "why must be a line of text" in run("take-back", 2, "--why", "", code=REFUSED).stderr
+    assert "why must be a line of text" in run("take-back", 2, "--why", " ", code=REFUSED).stderr
     assert parsed("show")["accounts"][0]["spent"] == "1/2"
 
 
@@ -221,7 +221,7 @@ def test_the_ledger_is_named_by_option_then_by_environment_then_by_default(folde
         (["create", "hr"], USAGE, "--cap"),
         (["create", "hr", "--cap", "0"], REFUSED, "cap must be positive"),
         (["create", "hr", "--cap", "lots"], REFUSED, "is not a number"),
-        (["create", "", "--cap", "1"], REFUSED, "must be a line of text"),
+        (["create", " ", "--cap", "1"], REFUSED, "must be a line of text"),
         (["create", "hr", "--cap", "1", "--ledger", "."], REFUSED, "is a folder"),
         (["spend", "hr", "1"], USAGE, "--what"),
         (["raise", "hr", "--cap", "1"], USAGE, "--why"),
@@ -365,7 +365,7 @@ def test_an_old_ledger_is_upgraded_after_a_dry_run(folder, version):
     assert told[2] == "rows: counts what each record loses: 0.225 for each record (entries 12, 26, of age)."
     assert told[3].startswith(
         "mixed: MIXED, 0.1 for each record (entries 14, of age); 0.2 for each 'person' (entries 16, of age); 0.25 for"
-        " units that nobody named (entries 18). Nothing more is spent on it until somebody says"
+        " a unit that nobody named (entries 18). Nothing more is spent on it until somebody says"
     )
     assert told[6] == "new: nothing is spent; its first release decides for whom it counts."
     assert told[8].startswith("Earlier entries do not say which table they were spent on.")
@@ -379,7 +379,7 @@ def test_an_old_ledger_is_upgraded_after_a_dry_run(folder, version):
     assert words("upgrade") == "The ledger 'dawa-ledger.db' has version 3 already: there is nothing to upgrade."
     assert parsed("upgrade")["accounts"] == []
     shown = words("show")
-    assert "mixed: It mixes 0.1 for each record, 0.2 for each 'person', 0.25 for units that nobody named" in shown
+    assert "mixed: It mixes 0.1 for each record, 0.2 for each 'person', 0.25 for a unit that nobody named" in shown
     assert f"{number} entries, unbroken" in shown
     assert f"upgraded from version {version}" in words("history")
     run("spend", "rows", "0.1", "--what", "x")
@@ -430,3 +430,51 @@ def test_the_documentation_names_every_command():
     text = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text(encoding="utf-8")
     for command in COMMANDS:
         assert f"dawa ledger {command}" in text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("create", "hr", "--cap", 1, "--table", ""),
+        ("create", "hr", "--cap", 1, "--unit", ""),
+        ("create", "hr", "--cap", 1, "--ledger", ""),
+        ("create", "", "--cap", 1),
+        ("bind", "hr", "--why", "x", "--table", ""),
+        ("relate", "hr", "--unit", "a", "--times", 1, "--why", "x", "--table", ""),
+        ("spend", "hr", 1, "--what", "x", "--table", ""),
+        ("spend", "hr", 1, "--what", "x", "--release", ""),
+        ("show", ""),
+    ],
+)
+def test_an_empty_value_is_not_the_same_as_none(folder, arguments):
+    assert " is empty. Hint: " in run(*arguments, code=REFUSED).stderr
+    assert not list(folder.iterdir())
+
+
+def test_a_variable_that_is_empty_names_no_ledger(folder, monkeypatch):
+    monkeypatch.setenv("DAWA_LEDGER", "")
+    assert "DAWA_LEDGER is empty" in run("create", "hr", "--cap", 1, code=REFUSED).stderr
+    assert not list(folder.iterdir())
+    assert "Open an account" in run("create", "--help").stdout
+    run("create", "hr", "--cap", 1, "--ledger", "here.db")
+
+
+def test_a_cap_comes_once():
+    assert "--cap is given 2 times" in run("create", "hr", "--cap", 1, "--cap", 2, code=REFUSED).stderr
+
+
+def test_nobody_spends_for_a_unit_that_is_called_unknown():
+    run("create", "hr", "--cap", 1)
+    wrong = [
+        ("create", "more", "--cap", 1, "--unit", "unknown"),
+        ("create", "more", "--cap", 1, "--unit", " unknown "),
+        ("spend", "hr", 1, "--what", "x", "--unit", "unknown"),
+        ("bind", "hr", "--unit", "unknown", "--table", "memory", "--why", "x"),
+    ]
+    for arguments in wrong:
+        assert "'unknown' is not a unit" in run(*arguments, code=REFUSED).stderr
+    run("bind", "hr", "--unit", "person", "--why", "x")
+    said = run("relate", "hr", "--unit", "unknown", "--times", 2, "--why", "x", code=REFUSED).stderr
+    assert """--unit '"unknown"'""" in said
+    assert parsed("show")["entries"] == 2
+    assert "each 'unknown'" in run("create", "more", "--cap", 1, "--unit", '"unknown"').stdout

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from dawa import ledger
+from dawa import ledger, sources
 from dawa.errors import BudgetError, ExhaustedError, LedgerError
 from dawa.ledger import store
 from helpers.ledger_places import in_new_schema
@@ -32,6 +32,25 @@ def file(tmp_path):
 
 def spent(book, epsilon=TENTH, unit=(), table=None, dataset="hr"):
     return book.reserve(dataset, epsilon, what={}, mechanism="dawa", unit=unit, table=table)
+
+
+def test_the_word_for_an_undecided_unit_is_no_unit(book):
+    for wrong in (lambda: book.create("x", 1, unit="unknown"), lambda: book.create("x", 1, unit="unknown", table="t")):
+        with pytest.raises(LedgerError, match="'unknown' is not a unit"):
+            wrong()
+    book.create("hr", 2, unit="record")
+    wrong = [
+        lambda: spent(book, unit="unknown"),
+        lambda: book.bind("hr", unit="unknown", why="x"),
+        lambda: book.relate("hr", unit="unknown", times=5, why="x"),
+        lambda: book.relate("hr", unit=None, times=5, why="no entry of this account is without a unit"),
+    ]
+    for call in wrong:
+        with pytest.raises(LedgerError, match="'unknown' is not a unit"):
+            call()
+    assert len(book.history()) == 1
+    assert book.create("column", 1, unit=["unknown"]).unit == ("unknown",)
+    spent(book, unit=("unknown",), dataset="column")
 
 
 # --- one unit, one table ----------------------------------------------------------------------------------------------
@@ -495,3 +514,14 @@ def test_any_order_of_operations_agrees_with_a_twin_postgres(postgres):
         lambda: Twin(in_new_schema(postgres)),
         settings=settings(max_examples=6, stateful_step_count=15, deadline=None),
     )
+
+
+def test_an_account_for_an_address_without_its_port_asks(file):
+    """As 0.2.0.dev has named such tables."""
+    old, new = "http://server/x.csv", sources.label("http://server:8799/x.csv?year=2013")
+    file.create("hr", 1, unit="person", table=old)
+    with pytest.raises(LedgerError, match="spent on another table") as caught:
+        spent(file, unit=("person",), table=new)
+    assert f"--table '{new}'" in caught.value.hint
+    file.relate("hr", unit="person", table=new, times=1, why="The same file")
+    spent(file, unit=("person",), table=new)

@@ -89,9 +89,18 @@ def test_the_advice_fits_the_units(own, other, answer):
 def test_the_advice_for_another_table():
     own = Scope(("person",), "t")
     assert scopes.advice(own, Scope(("PERSON",), "u")).startswith("once, if it is the same table under another name")
+    assert scopes.advice(own, Scope(("PERSON",), "u")).endswith(", or holds other records of the same 'person'")
+    assert scopes.advice(Scope((), "t"), Scope((), "u")).endswith(" under another name, or holds other records")
     assert scopes.advice(own, Scope((), "u")) == (
-        "k times, if 'person' more or less is at most k more or less of each record there"
+        "k times, if one 'person' more or less means at most k records more or less there"
     )
+    assert scopes.advice(own, Scope(("ward",), "u")).endswith("at most k units of 'ward' more or less there")
+
+
+@pytest.mark.parametrize("text", ["record", " record", "record "])
+def test_spaces_do_not_make_a_column_of_records(text):
+    assert scopes.parsed(text) == ()
+    assert scopes.parsed(text.replace("record", "unknown")) is None
 
 
 @pytest.mark.parametrize(

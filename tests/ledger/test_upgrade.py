@@ -190,8 +190,8 @@ def test_a_release_pays_again_after_an_upgrade(book):
 def test_a_mixed_account_pays_no_more_until_a_person_decides(book):
     refused = refusal(lambda: spent(book, "mixed"))
     assert refused.problem == (
-        "Dataset 'mixed' cannot pay. It mixes 0.1 for each record, 0.2 for each 'person', 0.25 for units that nobody"
-        " named: nothing more is spent on it until somebody says how these count."
+        "Dataset 'mixed' cannot pay. It mixes 0.1 for each record, 0.2 for each 'person', 0.25 for a unit that"
+        " nobody named: nothing more is spent on it until somebody says how these count."
     )
     assert refused.hint.startswith("say for whom it counts: dawa ledger bind mixed --unit record --why '…' --ledger ")
     account = book.bind("mixed", unit="person", table="visits", why="we protect persons")

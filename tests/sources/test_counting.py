@@ -287,6 +287,12 @@ def test_what_is_no_unit_is_refused(wrong):
         dawa.release({"x": [1], "p": [1]}, X, epsilon=1, **wrong)
 
 
+@pytest.mark.parametrize("unit", ["", [], (), ["p", ""]])
+def test_an_empty_unit_is_not_every_record(unit):
+    with pytest.raises(OptionError, match="The unit is empty"):
+        dawa.release({"x": [1], "p": [1]}, X, epsilon=1, unit=unit)
+
+
 def test_the_embedded_engine_prints_nothing_and_spills_into_its_own_folder(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with engines.embedded() as backend:

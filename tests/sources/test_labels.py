@@ -89,7 +89,8 @@ def test_what_an_address_leaves_out_comes_from_the_environment(monkeypatch):
 
 
 def test_other_addresses_have_no_keys():
-    assert label(f"s3://ada:{SECRET}@bucket/people.parquet?key={SECRET}") == "s3://bucket/people.parquet"
+    assert label(f"s3://ada:{SECRET}@bucket/people.parquet") == "s3://bucket/people.parquet"
+    assert SECRET not in label(f"s3://bucket/people.parquet?key={SECRET}")
 
 
 @pytest.mark.parametrize(
@@ -152,3 +153,29 @@ def test_units_of_a_release():
         ("person", "day"),
         ("person",),
     ]
+
+
+@pytest.mark.parametrize(
+    ("address", "answer"),
+    [
+        (f"http://ada:{SECRET}@SERVER:8799/a/x.csv", "http://server:8799/a/x.csv"),
+        ("http://server:80/x.csv", "http://server/x.csv"),
+        ("https://server:443/x.csv#part", "https://server/x.csv"),
+        ("https://server:80/x.csv", "https://server:80/x.csv"),
+        ("http://[::1]:8799/x.csv", "http://[::1]:8799/x.csv"),
+        (f"https://server/x.csv?sig={SECRET}", "https://server/x.csv?sha256:677d7037"),
+        (f"s3://key:{SECRET}@bucket/x.parquet", "s3://bucket/x.parquet"),
+        ("s3://bucket/x.parquet?region=eu", "s3://bucket/x.parquet?sha256:2405171f"),
+        (f"https://ada:{SECRET}/x@server/y.csv", "https://server/y.csv"),
+        (f"https://[ada:{SECRET}@server/y.csv", "https://server/y.csv"),
+    ],
+)
+def test_a_file_on_a_server_has_its_port_and_a_hash_of_its_query(address, answer):
+    assert label(address) == answer
+    assert label(sources.csv(address)) == answer
+    assert labelled(answer) == answer, "a label can be typed"
+
+
+def test_files_on_servers_are_told_apart():
+    names = ["http://s/x.csv", "http://s:81/x.csv", "http://s/x.csv?file=1", "http://s/x.csv?file=2", "https://s/x.csv"]
+    assert len({label(name) for name in names}) == len(names)

@@ -16,7 +16,7 @@ import pytest
 
 import dawa
 from dawa import Axis, ledger, sources
-from dawa.errors import DawaError, SourceError
+from dawa.errors import AxisError, DawaError, SourceError
 from dawa.sources import places
 from helpers.binning import found
 from helpers.commands import dawa as command
@@ -236,6 +236,11 @@ def test_wrong_streams_are_refused_before_paying(make, says):
     assert came[0] == "opening"
     assert re.search(says, came[2]), came
     assert CANARY not in str(came)
+
+
+def test_messages_call_a_stream_by_a_name_that_fits_the_sentence():
+    with pytest.raises(AxisError, match=r"^The open BytesIO does not name a column 'x' in its first line\."):
+        dawa.release(io.BytesIO(b"y\n5\n"), X, epsilon=1)
 
 
 def test_a_stream_that_breaks_later_says_so_without_its_words():

@@ -161,5 +161,5 @@ def test_wrong_steps():
     refused(dawa("release", "x.jsonl", "--header", "age", *ASKED, *out), "JSON lines have no header")
     refused(dawa("release", "x.xlsx", "--delimiter", ";", *ASKED, *out), "An Excel workbook has no delimiter")
     refused(dawa("release", "x.ods", *ASKED, *out), "There is no file")
-    refused(dawa("release", "ftp://server/x.csv", *ASKED, *out), "table")
+    refused(dawa("release", "ftp://server/x.csv", *ASKED, *out), "does not read from ftp:")
     refused(dawa("release", "http://[server/x.csv", *ASKED, *out), "could not be opened")

@@ -14,7 +14,7 @@ import typer
 
 import dawa
 from dawa.cli import looks
-from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER
+from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER, InOrder
 from dawa.cli.terminal import reported, write_json
 from dawa.errors import LedgerError
 from dawa.sources.labels import labelled
@@ -171,7 +171,7 @@ Who = Annotated[str | None, typer.Option("--who", help="Who does this.", show_de
 Json = Annotated[bool, typer.Option("--json", help="JSON for machines, with exact fractions.")]
 
 
-@app.command(help=CREATE)
+@app.command(cls=InOrder, help=CREATE)
 def create(
     dataset: Dataset,
     cap: Cap,
@@ -188,7 +188,7 @@ def create(
         _answer(account.to_json(), f"Opened: {account}. {account.whom}", json=json)
 
 
-@app.command(help=BIND)
+@app.command(cls=InOrder, help=BIND)
 def bind(
     dataset: Dataset,
     why: Why,
@@ -207,7 +207,7 @@ def bind(
         _answer(account.to_json(), f"Bound: {account}. {account.whom}{more}", json=json)
 
 
-@app.command(help=RELATE)
+@app.command(cls=InOrder, help=RELATE)
 def relate(
     dataset: Dataset,
     unit: Annotated[str, typer.Option("--unit", metavar="COLUMNS", help=OTHER_UNIT, show_default=False)],
@@ -225,11 +225,12 @@ def relate(
     """Say how others count."""
     with reported(json):
         book = dawa.ledger.opened(ledger)
-        account = book.relate(dataset, unit=_unit(unit), times=times, table=_table(table), why=why, who=who)
+        other = dawa.ledger.scopes.parsed(unit)  # entries of old ledgers may have none
+        account = book.relate(dataset, unit=other, times=times, table=_table(table), why=why, who=who)
         _answer(account.to_json(), f"Related: {account}. {looks.counting(account)}", json=json)
 
 
-@app.command(help=UPGRADE)
+@app.command(cls=InOrder, help=UPGRADE)
 def upgrade(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False,
@@ -247,7 +248,7 @@ def upgrade(
             looks.upgraded(book, found)
 
 
-@app.command("raise", help=RAISE)
+@app.command("raise", cls=InOrder, help=RAISE)
 def raise_cap(
     dataset: Dataset,
     cap: Cap,
@@ -263,7 +264,7 @@ def raise_cap(
         _answer(account.to_json(), f"Raised: {account}.", json=json)
 
 
-@app.command(help=SPEND)
+@app.command(cls=InOrder, help=SPEND)
 def spend(
     dataset: Dataset,
     epsilon: Annotated[str, typer.Argument(metavar="EPSILON", help="0.1 or 1/10.", show_default=False)],
@@ -301,7 +302,7 @@ def spend(
         )
 
 
-@app.command("take-back", help=TAKE_BACK)
+@app.command("take-back", cls=InOrder, help=TAKE_BACK)
 def take_back(
     entry: Annotated[
         int, typer.Argument(metavar="ENTRY", help="The number of the entry that reserved.", show_default=False)
@@ -324,7 +325,7 @@ def take_back(
         )
 
 
-@app.command(help=SHOW)
+@app.command(cls=InOrder, help=SHOW)
 def show(dataset: OneDataset = None, *, ledger: Where = USUAL_LEDGER, json: Json = False) -> None:
     """Show what is left."""
     with reported(json):
@@ -336,7 +337,7 @@ def show(dataset: OneDataset = None, *, ledger: Where = USUAL_LEDGER, json: Json
         looks.leave_if_edited(summary.broken, json=json)
 
 
-@app.command(help=HISTORY)
+@app.command(cls=InOrder, help=HISTORY)
 def history(dataset: OneDataset = None, *, ledger: Where = USUAL_LEDGER, json: Json = False) -> None:
     """List all entries."""
     with reported(json):
@@ -349,7 +350,7 @@ def history(dataset: OneDataset = None, *, ledger: Where = USUAL_LEDGER, json: J
         looks.leave_if_edited(broken, json=json)
 
 
-@app.command(help=EXPORT)
+@app.command(cls=InOrder, help=EXPORT)
 def export(
     *,
     form: Annotated[
@@ -376,8 +377,11 @@ def export(
 
 
 def _unit(text: str | None) -> tuple[str, ...] | None:
-    """A unit as it is typed."""
-    return None if text is None else dawa.ledger.scopes.parsed(text)
+    """A unit as it is typed, if one is; nobody creates, binds or spends for a unit that is unknown."""
+    unit = None if text is None else dawa.ledger.scopes.parsed(text)
+    if text is not None and unit is None:
+        raise dawa.ledger.scopes.unnamed()
+    return unit
 
 
 def _table(text: str | None) -> str | None:

@@ -4,12 +4,16 @@ Most of them describe a release: ``release`` and ``plan`` take the same ones. Th
 times, each after the ``--column`` that it belongs to, so their order matters; ``InOrder`` keeps it.
 """
 
+import os
+from collections import Counter
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 import dawa
+from dawa.cli.terminal import reported
+from dawa.errors import OptionError
 
 AXES, TEXT = "The attribute, once or several times", "Files, of which nothing is guessed"
 PRIVACY, RELEASE = "Who is protected, and who pays", "The release"
@@ -22,14 +26,49 @@ Pairs = tuple[tuple[str, str], ...]
 """The options of axes with their values, in the order in which they were typed."""
 
 
+MAY_BE_EMPTY = {"missing"}
+"""Options of which an empty value says something: that no word means a missing value."""
+
+
 class InOrder(TyperCommand):
-    """A command that remembers in which order its options came: parsers collect the values of each by itself."""
+    """A command that remembers in which order its options came: parsers collect the values of each by itself.
+
+    It refuses an empty value, which is how a variable that is not set looks, and an option of one value that has two.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  Typer's own class is private
         """Note the order, then parse as ever."""
-        _, _, came = self.make_parser(ctx).parse_args(args=list(args))
+        given, _, came = self.make_parser(ctx).parse_args(args=list(args))
         ctx.meta[ORDER] = [parameter.name for parameter in came]
+        if not ctx.resilient_parsing and not given.get("help"):
+            with reported("--json" in args):
+                self._check(given, Counter(came))
         return super().parse_args(ctx, args)
+
+    def _check(self, given: dict[str, Any], came: Counter[Any]) -> None:
+        for parameter, times in came.items():
+            _check(parameter, given.get(parameter.name), times)
+        for parameter in self.params:
+            variable = parameter.envvar
+            if isinstance(variable, str) and parameter.name not in given and os.environ.get(variable) == "":
+                raise empty(variable)
+
+
+def _check(parameter: Any, value: object, times: int) -> None:  # noqa: ANN401  Typer's own class is private
+    """Refuse an empty value, and a second one where there is room for one."""
+    option = parameter.param_type_name == "option"
+    name = parameter.opts[0] if option else str(parameter.metavar or parameter.name).strip("[]")
+    if parameter.name not in MAY_BE_EMPTY and "" in (value if isinstance(value, (list, tuple)) else (value,)):
+        raise empty(name)
+    if times > 1 and option and not parameter.multiple and not parameter.is_flag and not parameter.count:
+        raise OptionError(f"{name} is given {times} times, and has room for one value.", "give it once.")
+
+
+def empty(name: str) -> OptionError:
+    """The error about an empty value, which must not mean the same as none."""
+    return OptionError(
+        f"{name} is empty.", "is a variable of the shell not set? An option that is not needed can be left out."
+    )
 
 
 def in_order(ctx: typer.Context, **given: list[str] | None) -> Pairs:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dawa
-from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER, Pairs
+from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER, Pairs, empty
 from dawa.errors import OptionError, SpecError
 from dawa.sources import forms
 from dawa.sources.tables import is_address, is_database
@@ -77,7 +77,7 @@ class Typed:
         if self.source.endswith(dawa.spec.toml.SUFFIX):
             return self._in_a_file(given)
         found = axes(self.of_axes)
-        options = dict(_option(text) for text in given.pop("option", ()))
+        options = _options(given.pop("option", ()))
         written = {name: _written(name, given.pop(name)) for name in dawa.spec.toml.DIALECT if name in given}
         if not found:
             raise SpecError(
@@ -85,7 +85,7 @@ class Typed:
             )
         text = dawa.spec.model.declared(self.source, self.table, self.format, written)
         if "unit" in given:
-            given["unit"] = tuple(_separated(given["unit"]))
+            given["unit"] = _unit(given["unit"])
         if given.get("max_rows_per_unit", "").isdecimal():
             given["max_rows_per_unit"] = int(given["max_rows_per_unit"])
         return dawa.spec.model.Spec(axes=found, options=options, dialect=text, **{"epsilon": None, **given})
@@ -180,6 +180,26 @@ def _written(name: str, value: str) -> str | tuple[str, ...] | None:
     return None if name in {"quote", "escape"} and value.lower() == "none" else value
 
 
+def _unit(text: str) -> tuple[str, ...]:
+    """The columns of a unit; none would silently protect single records."""
+    columns = tuple(_separated(text))
+    if not columns or not all(columns):
+        raise SpecError(
+            "The unit is empty, or one of its columns is.", "write --unit person, or leave it out to protect each row."
+        )
+    return columns
+
+
+def _options(texts: Iterable[str]) -> dict[str, str | int | bool]:
+    """The mechanism's options, each of which comes once."""
+    found: dict[str, str | int | bool] = {}
+    for name, value in map(_option, texts):
+        if name in found:
+            raise OptionError(f"The option {name!r} is given twice.", "give it once.")
+        found[name] = value
+    return found
+
+
 def _option(text: str) -> tuple[str, str | int | bool]:
     """One option of a mechanism's.
 
@@ -270,6 +290,8 @@ def times(found: Account, spec: Spec) -> int | None:
 
 def _ledger(spec: Spec) -> str | None:
     """The ledger that is named, or the usual one where a dataset is."""
+    if spec.ledger is None and os.environ.get(LEDGER_VARIABLE) == "":
+        raise empty(LEDGER_VARIABLE)
     if spec.dataset is None:
         if LEDGER_VARIABLE in os.environ and spec.seed is not None:
             raise SpecError(

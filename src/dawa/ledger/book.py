@@ -137,14 +137,14 @@ class Ledger:
         Args:
             dataset: The dataset.
             unit: The other unit: ``"record"``, or the column or columns that name it. None stands for entries of old
-                ledgers that do not say their unit.
+                ledgers that do not say their unit, if the account has any.
             times: How many of the other units, at most, are added or removed with one unit of the account.
             why: How that is known.
             table: The table of the other unit, as ``dawa.sources.label`` names it; None means the account's own.
             who: Who says so; by default the operating system's user name.
 
         Raises:
-            LedgerError: If this is the account's own unit and table, or the factor would not grow.
+            LedgerError: If it is the account's own unit and table, or no entry is meant, or the factor would not grow.
         """
         self._append(decisions.relate, drafts.relate(dataset, who, why, unit, table, times))
         return self.account(dataset)

@@ -67,6 +67,8 @@ def relate(place: Place, draft: Entry, pages: Pages) -> Entry:
             f"Dataset '{account.dataset}' counts what {scopes.told(account.scope)} loses: that itself, once.",
             "relate another unit to it, or another table.",
         )
+    if other.unit is None and not any(part.scope.unit is None for part in account.parts):
+        raise scopes.unnamed()
     own = replace(other, table=None) if other.table == account.table else other
     before = next((found.times for found in account.relations if found.scope.key == own.key), 0)
     if (draft.what or {})["times"] <= before:

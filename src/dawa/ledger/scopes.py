@@ -82,13 +82,15 @@ def folded(name: str) -> str:
 
 
 def unit_of(unit: object) -> tuple[str, ...]:
-    """The columns that name a unit.
+    """The columns that name a unit; a column that is called record or unknown stands in a list.
 
     >>> unit_of("record"), unit_of("person"), unit_of(["person", "day"])
     ((), ('person',), ('person', 'day'))
     """
     if isinstance(unit, str) and unit == RECORD:
         return ()
+    if isinstance(unit, str) and unit == UNKNOWN:
+        raise unnamed()
     columns = (unit,) if isinstance(unit, str) else unit
     if not isinstance(columns, Sequence) or not all(isinstance(column, str) and column for column in columns):
         raise LedgerError("A unit is named by columns.", HINT)
@@ -96,6 +98,15 @@ def unit_of(unit: object) -> tuple[str, ...]:
     if len(set(map(folded, found))) < len(found):
         raise LedgerError("A unit names a column twice; names are compared without case.", "name each column once.")
     return found
+
+
+def unnamed() -> LedgerError:
+    """The error about a unit that is called unknown, where somebody has to name it."""
+    return LedgerError(
+        f"'{UNKNOWN}' is not a unit: it stands for entries of old ledgers that do not say theirs.",
+        f"name the unit: record, or columns; a column of that name is --unit '\"{UNKNOWN}\"', unit=['{UNKNOWN}'] in"
+        " Python.",
+    )
 
 
 def table_of(table: object) -> str | None:
@@ -125,10 +136,8 @@ def parsed(text: str) -> Unit:
     >>> parsed("record"), parsed("person, day"), parsed('"record"'), parsed("unknown")
     ((), ('person', 'day'), ('record',), None)
     """
-    if text == UNKNOWN:
-        return None
-    if text == RECORD:
-        return ()
+    if text.strip() in {RECORD, UNKNOWN}:
+        return () if text.strip() == RECORD else None
     try:
         columns = next(csv.reader([text], skipinitialspace=True, strict=True), [])
     except csv.Error:
@@ -166,7 +175,7 @@ def each(unit: Unit) -> str:
     ('each record', "each 'person'", "each combination of 'person' and 'day'")
     """
     if not unit:
-        return "units that nobody named" if unit is None else "each record"
+        return "a unit that nobody named" if unit is None else "each record"
     return f"each {_one(unit)}"
 
 
@@ -197,8 +206,10 @@ def advice(own: Scope, other: Scope) -> str:
 
 def _elsewhere(own: Scope, other: Scope, *, same: bool) -> str:
     if same:
-        return f"once, if it is the same table under another name, or holds other records of {each(own.unit)}"
-    return f"k times, if {_one(own.unit)} more or less is at most k more or less of {each(other.unit)} there"
+        whose = f" of the same {_one(own.unit)}" if own.unit else ""
+        return f"once, if it is the same table under another name, or holds other records{whose}"
+    theirs = f"units of {_one(other.unit)}" if other.unit else "records"
+    return f"k times, if one {_one(own.unit)} more or less means at most k {theirs} more or less there"
 
 
 def _one(unit: Unit) -> str:

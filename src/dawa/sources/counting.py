@@ -332,10 +332,14 @@ def unit_columns(unit: UnitLike | None) -> tuple[str, ...]:
         OptionError: If they are not names, or one of them comes twice.
     """
     names = () if unit is None else (unit,) if isinstance(unit, str) else unit
+    if unit is not None and isinstance(names, (tuple, list)) and (not names or "" in names):
+        raise OptionError(
+            "The unit is empty, or one of its columns is.", "name its columns, or pass None to protect each record."
+        )
     if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) and name for name in names):
         raise OptionError(f"unit={unit!r} is not a name.", "pass the name of the column that says whose record it is.")
-    if (unit is not None and not names) or len(set(names)) < len(names):
-        raise OptionError("The unit names no column, or one of them twice.", "name each of its columns once.")
+    if len(set(names)) < len(names):
+        raise OptionError("The unit names a column twice.", "name each of its columns once.")
     return tuple(names)
 
 

@@ -67,7 +67,7 @@ class Header:
         if column in self.names:
             raise AxisError(f"{place} has several columns {column!r}.", "rename all but one of them.")
         raise AxisError(
-            f"The first line of {place} does not name a column {column!r}.",
+            f"{place} does not name a column {column!r} in its first line.",
             f"check its spelling, and that {dialect.delimiter!r} separates fields (--delimiter changes that);"
             " if the file has no header line, name its columns: --header id,age.",
         )
@@ -113,7 +113,7 @@ def header(place: Place, dialect: Dialect) -> Header:
 
 def _too_long(place: Place) -> SourceError:
     return SourceError(
-        f"The first line of {place} is too long for a header.",
+        f"{place} begins with a line that is too long for a header.",
         "check the delimiter, the quote and the encoding; if the file has no header line, name its columns:"
         " --header id,age.",
     )

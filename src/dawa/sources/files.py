@@ -29,7 +29,7 @@ from dawa.sources import (
 from dawa.sources.dialect import Dialect
 from dawa.sources.places import Place
 from dawa.sources.streams import Kind, Stream, Text
-from dawa.sources.tables import STANDARD_INPUT, JsonLines, Source, TextFile, Workbook, is_address
+from dawa.sources.tables import DOWNLOAD, STANDARD_INPUT, JsonLines, Source, TextFile, Workbook, is_address
 
 ENDINGS = {"Parquet": (".parquet", ".pq"), "Arrow": (".arrow", ".feather", ".ipc")}
 """Files that declare their own types; ``forms.py`` has the others."""
@@ -138,7 +138,7 @@ def _remote(address: str) -> remote.Object:
         raise SourceError(
             f"{remote.shown(address)} cannot be read from its server: over http and https, only text and JSON lines"
             " can.",
-            f"{remote.DOWNLOAD.removesuffix('.')}; a text file of any name is read with --format csv.",
+            f"{DOWNLOAD.removesuffix('.')}; a text file of any name is read with --format csv.",
         )
     return remote.file(address)
 
@@ -222,9 +222,11 @@ def _typed_form(path: Path | str) -> str:
 
 def _text(found: list[Place], written: Dialect, columns: list[str]) -> Stream:
     """Text files, whose columns are all text; only their headers are read here."""
+    seen: dict[str, None] = {}
     for place in found:
         places.check(place)
         there = delimited.header(place, written)
+        seen |= dict.fromkeys(there.names)
         for column in columns:
             there.place(column, place, written)
     return Stream(
@@ -233,6 +235,7 @@ def _text(found: list[Place], written: Dialect, columns: list[str]) -> Stream:
         lambda: delimited.batches(found, written, columns),
         written.describe(),
         {"dialect": written.to_json()},
+        tuple(seen),
     )
 
 

@@ -3,14 +3,29 @@
 import os
 import re
 from dataclasses import replace
+from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from dawa.errors import SourceError
-from dawa.sources.tables import STANDARD_INPUT, JsonLines, Table, TextFile, Workbook, Written, addressed, is_address
+from dawa.sources.tables import (
+    POSTGRES,
+    STANDARD_INPUT,
+    JsonLines,
+    Table,
+    TextFile,
+    Workbook,
+    Written,
+    addressed,
+    is_address,
+    is_database,
+)
 
+USUAL_PORTS = {"http": 80, "https": 443}
+HASH, DIGITS = "sha256:", 8
+"""How labels write a query: so many digits of its hash."""
 MEMORY, SPARK, IBIS = "memory", "spark", "ibis"
 """How labels of tables without a path or an address begin."""
 
@@ -19,6 +34,7 @@ def label(table: Any) -> str:  # noqa: ANN401  whatever users pass
     """The public name of a table, by which a ledger tells tables apart. It holds no user, no password and no record.
 
     A file, a folder or a pattern has its absolute path, links resolved, and a table in a file its name after a ``#``. A
+    file on a server has its address without user, and a short hash in place of a query, which may hold a signature. A
     table of a server has the server, the database and the name, with its schema if one is given. A table of Spark or
     Ibis has the name that the engine knows it by. Everything else, standard input too, is ``"memory"``.
 
@@ -51,6 +67,9 @@ def labelled(text: str) -> str:
     """
     if is_address(text) and "@" in text.partition("#")[2]:
         raise SourceError("The address of the table cannot be read.", "write # and @ in a password as %23 and %40.")
+    place, _, query = text.partition("?")
+    if is_address(text) and not is_database(text) and re.fullmatch(rf"{HASH}[0-9a-f]{{{DIGITS}}}", query):
+        return f"{label(place)}?{query}"
     return text if re.match(rf"({MEMORY}$|{SPARK}(:|$)|{IBIS}:)", text) else label(text)
 
 
@@ -64,20 +83,39 @@ def _of_table(table: Table) -> str:
 
 
 def _is_postgres(text: str) -> bool:
-    return text.startswith(("postgres://", "postgresql://", "postgresql+psycopg://"))
+    return text.startswith(POSTGRES)
 
 
 def _of_path(text: str) -> str:
     """The absolute path, or an address without users and keys; a ``~`` means home, unless a file has that name."""
     if is_address(text):
-        address = urlsplit(text)
-        return f"{address.scheme}://{address.hostname or ''}{address.path}"
+        return _of_address(text)
     path = Path(text)
     try:
         home = path.expanduser() if text.startswith("~") and not path.exists() else path
         return str(home.resolve())
     except (OSError, RuntimeError):
         return os.path.abspath(path)  # noqa: PTH100  a loop of links cannot be resolved
+
+
+def _of_address(text: str) -> str:
+    """Scheme, server, port and path; a query, which may hold a signature, as the beginning of its hash.
+
+    An address that cannot be read for certain has no port: what looks like one may be of a password.
+    """
+    try:
+        address = urlsplit(text)
+        port = None if address.port == USUAL_PORTS.get(address.scheme) else address.port
+    except ValueError:
+        from dawa.sources import remote  # noqa: PLC0415  slow to load, and seldom needed
+
+        return remote.shown(text)
+    host = address.hostname or ""
+    at = f"[{host}]" if ":" in host else host
+    named = f"{address.scheme}://{at}{'' if port is None else f':{port}'}{address.path}"
+    if not address.query:
+        return named
+    return f"{named}?{HASH}{sha256(address.query.encode(errors='surrogatepass')).hexdigest()[:DIGITS]}"
 
 
 SERVER = re.compile(r"(\[[^\]]*\]|[^:]*)(?::(\d*))?")

@@ -65,7 +65,7 @@ class Stream:
     """Bytes that arrive once: standard input, a pipe, an open file, an answer from a server.
 
     Attributes:
-        name: What messages call it.
+        name: What messages call it, in the beginning of a sentence.
         packed: Whether it is compressed with gzip.
         read: Gives the next bytes, at most so many, and none at the end.
     """
@@ -131,7 +131,7 @@ def standard_input(*, packed: bool) -> Iterator[Stream]:
     with opened:
         if opened.isatty():
             raise _terminal("Standard input")
-        yield opened_file(opened, "standard input", packed=packed)
+        yield opened_file(opened, "Standard input", packed=packed)
 
 
 def opened_file(opened: Any, name: str | None = None, *, packed: bool) -> Stream:  # noqa: ANN401  whatever has read()

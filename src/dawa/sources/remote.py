@@ -28,6 +28,7 @@ import pyarrow as pa
 
 from dawa.errors import DawaError, SourceError
 from dawa.sources.places import Stream
+from dawa.sources.tables import DOWNLOAD
 from dawa.version import __version__
 
 S3 = "s3"
@@ -35,7 +36,6 @@ PATIENCE = 60
 """Seconds to wait for a server's next bytes."""
 AHEAD = 2**16
 """Bytes of a file in S3 that are asked for at once: a request for every byte of a header would take hours."""
-DOWNLOAD = "download the file first, and pass that file."
 
 
 def shown(address: str) -> str:

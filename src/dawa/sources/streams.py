@@ -73,6 +73,7 @@ class Stream:
         batches: Starts reading. The columns of a batch are in the order of ``kinds``.
         handling: How the rows are read, in sentences.
         declared: The same in plain values.
+        header: The columns' names as a header gives them, to be compared and never shown: it may be a record.
     """
 
     kinds: Mapping[str, Kind]
@@ -80,6 +81,7 @@ class Stream:
     batches: Callable[[], Iterator[pa.RecordBatch]] = field(repr=False)
     handling: tuple[str, ...] = ()
     declared: Mapping[str, Any] = field(default_factory=dict)
+    header: tuple[str, ...] = field(default=(), repr=False)
 
 
 def in_memory(table: Any, columns: Sequence[str]) -> Stream:  # noqa: ANN401  Ibis'
@@ -190,6 +192,7 @@ def source(stream: Stream, axes: tuple[Axis, ...], text: Dialect | None = None) 
             stream.handling,
             dict(stream.declared),
             casts=True,
+            header=stream.header,
         )
 
 

@@ -23,6 +23,9 @@ STANDARD_INPUT = "-"
 """What stands for standard input, where a path could stand."""
 FILES_AT = ("http://", "https://", "s3://")
 """How the addresses of files begin; other addresses are those of databases."""
+POSTGRES = ("postgres://", "postgresql://", "postgresql+psycopg://")
+"""How the addresses of databases begin that are read."""
+DOWNLOAD = "download the file first, and pass that file."
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ class Source:
         casts: Whether the engine can read numbers and times from text without failing at any of it.
         knows_zone: Whether the engine knows a time zone by its name, where it reads local times from text.
         sized: Whether the engine knows the number of rows without reading them.
+        header: The columns' names as a header gives them, to be compared and never shown: it may be a record.
     """
 
     table: Any
@@ -82,6 +86,7 @@ class Source:
     casts: bool = False
     knows_zone: Callable[[str], bool] = field(default=lambda _: True, repr=False)
     sized: bool = False
+    header: tuple[str, ...] = field(default=(), repr=False)
 
 
 PathOrFile = str | PathLike[str] | BinaryIO
@@ -344,12 +349,26 @@ def is_database(text: str) -> bool:
     return is_address(text) and not text.lower().startswith(FILES_AT)
 
 
+def check_address(text: str) -> None:
+    """Refuse an address of a kind that is not read.
+
+    Raises:
+        SourceError: If neither a file nor a database is read from there.
+    """
+    if not is_database(text) or text.startswith(POSTGRES):
+        return
+    scheme = text.partition(":")[0]
+    known = {"file": "pass the path alone: /data/people.csv.", "ftp": DOWNLOAD, "ftps": DOWNLOAD, "sftp": DOWNLOAD}
+    raise SourceError(
+        f"dawa does not read from {scheme}:// addresses itself.",
+        known.get(scheme.lower(), f"connect with Ibis, or {HINT}"),
+    )
+
+
 def _addressed(address: str) -> Table:
     """The table that an address names after ``#``, with its schema before a dot."""
     place, _, fragment = address.partition("#")
-    if not place.startswith(("postgres://", "postgresql://", "postgresql+psycopg://")):
-        scheme = place.partition(":")[0]
-        raise SourceError(f"dawa does not read from {scheme}:// addresses itself.", f"connect with Ibis, or {HINT}")
+    check_address(place)
     first, dot, rest = fragment.partition(".")
     schema, name = (unquote(first), unquote(rest)) if dot else (None, unquote(first))
     if not name or schema == "":

@@ -78,6 +78,7 @@ def stream(book: Workbook, path: Path, columns: list[str], axes: tuple[Axis, ...
         reader.batches,
         forms.describe(forms.EXCEL, book.dialect, sheet.name),
         {"format": forms.EXCEL, "sheet": sheet.name, "dialect": forms.parts(forms.EXCEL, book.dialect)},
+        tuple(names),
     )
 
 

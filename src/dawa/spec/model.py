@@ -19,7 +19,7 @@ from dawa.limits import MOST_AXES
 from dawa.sources import dialect as dialects
 from dawa.sources import forms, where_text
 from dawa.sources.dialect import Dialect
-from dawa.sources.tables import DATABASES, STANDARD_INPUT, Table, addressed, is_address, is_database
+from dawa.sources.tables import DATABASES, STANDARD_INPUT, Table, addressed, check_address, is_address, is_database
 
 Kind = Literal["numbers", "dates", "ordered", "edges", "auto"]
 Value = str | int | bool
@@ -195,6 +195,10 @@ class Spec:
                 f"A release has one to {MOST_AXES} axes, not {len(self.axes)}.",
                 "name a column and its bounds: --column age --range 0:120, or [[axes]] in a spec.",
             )
+        try:
+            check_address(self.source)
+        except SourceError as error:
+            raise SpecError(error.problem, error.hint) from None
         one = self.source == STANDARD_INPUT or self.format is not None or self.source.lower().endswith(NO_DATABASES)
         if self.table is not None and not is_database(self.source) and (one or is_address(self.source)):
             raise SpecError(

@@ -177,8 +177,14 @@ def _rows(value: object, name: str) -> int | str:
 
 
 def _unit(value: object, name: str) -> tuple[str, ...]:
-    """One column, or several."""
-    return _words(value, name) if isinstance(value, list) else (_text(value, name),)
+    """One column, or several; none would silently protect single records."""
+    columns = (value,) if value == "" else _words(value, name) if isinstance(value, list) else (_text(value, name),)
+    if not columns or not all(columns):
+        raise SpecError(
+            f"The {name} is empty, or one of its columns is.",
+            f'write {name} = "person", or leave it out to protect each record.',
+        )
+    return columns
 
 
 def _list(value: object, name: str) -> list[Any]:
