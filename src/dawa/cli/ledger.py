@@ -3,12 +3,9 @@
 ``dawa.ledger`` loads a database, so it is reached through ``dawa``, which imports it when it is first used.
 """
 
-import sys
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,7 +13,6 @@ import dawa
 from dawa.cli import looks
 from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER, InOrder
 from dawa.cli.terminal import reported, write_json
-from dawa.errors import LedgerError
 from dawa.sources.labels import labelled
 
 if TYPE_CHECKING:  # a database, which --help answers without
@@ -368,7 +364,7 @@ def export(
     with reported(json):
         book = dawa.ledger.opened(ledger)
         broken, entries = book.summary().broken, book.history()
-        with _target(out) as target:
+        with looks.target(out) as target:
             if json or form == "json":
                 write_json({"broken": broken, "entries": [entry.to_json() for entry in entries]}, target)
             else:
@@ -394,18 +390,3 @@ def _answer(data: dict[str, Any], sentence: str, *, json: bool) -> None:
         write_json(data)
     else:
         typer.echo(sentence)
-
-
-@contextmanager
-def _target(out: Path | None) -> Iterator[TextIO]:
-    """A new file, or the terminal; what is there is never overwritten, least of all a ledger."""
-    if out is None:
-        yield sys.stdout
-        return
-    try:
-        with out.open("x", encoding="utf-8", newline="") as file:
-            yield file
-    except FileExistsError:
-        raise LedgerError(f"'{out}' exists already.", "choose another name for the export.") from None
-    except OSError as error:
-        raise LedgerError(f"'{out}' cannot be written ({error.strerror}).", "choose another place.") from None

@@ -4,7 +4,9 @@ import csv
 import json as encoder
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import typer
@@ -15,6 +17,7 @@ from rich.text import Text
 import dawa
 from dawa.budget import shown
 from dawa.cli.terminal import REFUSED
+from dawa.errors import LedgerError
 
 if TYPE_CHECKING:  # a database, which --help answers without
     import dawa.ledger.entries
@@ -155,6 +158,21 @@ def leave_if_edited(broken: int | None, *, json: bool) -> None:
             " Hint: find out what was changed, and restore the ledger from a backup.\n"
         )
     raise typer.Exit(REFUSED)
+
+
+@contextmanager
+def target(out: Path | None) -> Iterator[TextIO]:
+    """A new file, or the terminal; what is there is never overwritten, least of all a ledger."""
+    if out is None:
+        yield sys.stdout
+        return
+    try:
+        with out.open("x", encoding="utf-8", newline="") as file:
+            yield file
+    except FileExistsError:
+        raise LedgerError(f"'{out}' exists already.", "choose another name for the export.") from None
+    except OSError as error:
+        raise LedgerError(f"'{out}' cannot be written ({error.strerror}).", "choose another place.") from None
 
 
 def write_csv(entries: "Sequence[Entry]", target: TextIO) -> None:
