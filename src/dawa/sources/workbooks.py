@@ -141,11 +141,11 @@ def _names(first: Mapping[str, Cell], package: Package, shared: str | None, dial
     found: dict[str, list[str]] = {}
     plain = {letters: sheets.plain(*cell) for letters, cell in first.items()}
     most = max((one + 1 for one in plain.values() if isinstance(one, int)), default=0)
-    strings = sheets.shared(package, shared, most)  # also if there is no header: a damaged part is noticed
+    strings = sheets.few(package, shared, most)  # also if there is no header: a damaged part is noticed
     if dialect.header is not None:
         return {name: [sheets.column(place)] for place, name in enumerate(dialect.header, 1)}
     for letters, one in plain.items():
-        text = (strings[one].as_py() if one < len(strings) else None) if isinstance(one, int) else one
+        text = (strings[one] if one < len(strings) else None) if isinstance(one, int) else one
         if text is not None:
             found.setdefault(text.strip(), []).append(letters)
     return found
