@@ -159,7 +159,7 @@ def parser(*, at_once: bool = False) -> Any:  # noqa: ANN401  expat has no name 
     made = expat.ParserCreate()
     made.buffer_text = True
     if at_once and hasattr(made, "SetReparseDeferralEnabled"):
-        made.SetReparseDeferralEnabled(False)
+        made.SetReparseDeferralEnabled(False)  # noqa: FBT003  expat has no name for it
     made.StartDoctypeDeclHandler = _refuse
     return made
 

@@ -1,7 +1,8 @@
 """The rows of a sheet of an Excel workbook, cell by cell. ``reading.md`` has the proof.
 
 A cell is text of a declared kind: a number, a string, a truth value, an error. What becomes of it depends on that text
-and kind alone. How a cell looks is never asked: dates are numbers that an axis of dates reads as days.
+and kind alone. How a cell looks is never asked: dates are numbers that an axis of dates reads as days, as does a
+condition that compares them with a date.
 """
 
 import re
@@ -155,7 +156,7 @@ class Reader:
         part: The sheet.
         shared: The part that holds the strings of all sheets, if there is one.
         slots: For every wanted column its letters; a column that no cell can be in has none.
-        serial: For every wanted column, whether its numbers are days.
+        serial: For every wanted column, whether its numbers may be days.
         late: Whether days are counted from 1904.
         decimal: The decimal mark of numbers in text; those in cells get it too, so that both are read alike.
         header: Whether the first row that is not empty is a header, and no record.
@@ -171,7 +172,7 @@ class Reader:
     header: bool
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """All rows: for every wanted column its text and, if numbers are days, the moment of each."""
+        """All rows: for every wanted column its text; if numbers may be days, also text without them, and moments."""
         strings = shared(self.package, self.shared)
         reader, made = Rows({letters: slot for slot, letters in enumerate(self.slots)}), packages.parser()
         reader.attach(made)
@@ -193,14 +194,17 @@ class Reader:
         arrays = []
         for slot, serial in enumerate(self.serial):
             cells = [row.get(slot) for row in rows]
-            arrays.append(self._texts(cells, strings, without="n" if serial else ""))
+            texts = self._texts(cells, strings)
+            arrays.append(texts)
             if serial:
+                numbers = pa.array([cell is not None and cell[0] == "n" for cell in cells], pa.bool_())
+                arrays.append(pa.compute.if_else(numbers, pa.scalar(None, TEXT), texts))
                 arrays.append(pa.array([_moment(cell, late=self.late) for cell in cells], pa.int64()))
         return pa.RecordBatch.from_arrays(arrays, [str(place) for place in range(len(arrays))])
 
-    def _texts(self, cells: list[Cell | None], strings: pa.Array, without: str) -> pa.Array:
-        """Cells as text; those of one kind may be left to somebody else."""
-        found = [None if cell is None or cell[0] == without else plain(*cell, self.decimal) for cell in cells]
+    def _texts(self, cells: list[Cell | None], strings: pa.Array) -> pa.Array:
+        """Cells as text."""
+        found = [None if cell is None else plain(*cell, self.decimal) for cell in cells]
         own = pa.array([None if isinstance(one, int) else one for one in found], TEXT)
         places = [one if isinstance(one, int) and one < len(strings) else None for one in found]
         if all(place is None for place in places):

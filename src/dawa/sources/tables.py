@@ -36,6 +36,8 @@ class Column:
         width: For times that are stored as whole numbers, how many nanoseconds 1 stands for.
         read: For text of no declared type, the values that its axis reads from it: one expression or several.
         text: For text of no declared type, and for text about which somebody has declared it, how values are written.
+        dated: For text that holds numbers of days, what is a date: the text that is no such number, and the moments of
+            the numbers, in microseconds since 1970 as clocks show them.
     """
 
     value: Any
@@ -44,6 +46,7 @@ class Column:
     width: int | None = None
     read: tuple[Any, ...] = ()
     text: Dialect | None = None
+    dated: tuple[Any, Any] | None = None
 
 
 @dataclass(frozen=True)
