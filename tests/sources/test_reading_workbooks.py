@@ -113,6 +113,18 @@ def test_the_law_for_every_hostile_row(tmp_path, name):
         check_neighbours(outcome(declared[1], axis), outcome(declared[0], axis))
 
 
+@pytest.mark.parametrize("name", HOSTILE)
+def test_the_law_for_every_hostile_row_under_a_condition_and_with_a_unit(tmp_path, name):
+    rows, place = [[5, "A"], ["A", "B"], [True, None], [41275.5, "A"]], list(HOSTILE).index(name) % 5
+    fewer = write(tmp_path / "fewer.xlsx", [HEADER, *rows])
+    more = write(tmp_path / "more.xlsx", [HEADER, *rows[:place], HOSTILE[name], *rows[place:]])
+    for options in (
+        {"where": "x >= '2013-01-01' or x is missing or x < 41289"},
+        {"where": "not x = '2013-01-01 12:00'", "unit": "x", "max_rows_per_unit": 9},
+    ):
+        check_neighbours(outcome(more, DAYS, **options), outcome(fewer, DAYS, **options))
+
+
 values = (
     st.none() | st.integers(-(10**6), 10**6) | st.booleans() | st.text("AB5.-e_x0é<&", max_size=6) | st.floats(0, 60000)
 )

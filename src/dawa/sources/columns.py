@@ -114,19 +114,22 @@ def told(source: Source, axes: Iterable[Axis], others: Iterable[str] = ()) -> So
 
 
 def read(
-    text: Expression, axis: Axis, dialect: Dialect, engine: str = "duckdb", serial: Expression | None = None
+    text: Expression,
+    axis: Axis,
+    dialect: Dialect,
+    engine: str = "duckdb",
+    dated: tuple[Expression, Expression] | None = None,
 ) -> tuple[Expression, ...]:
-    """The values that an axis reads from text; ``serial`` are times that are not written as text.
+    """The values that an axis reads from text; ``dated`` says what of it is a date, if some of it are numbers of days.
 
     Raises:
         AxisError: If these values cannot tell the axis's cells apart.
     """
     if isinstance(axis, OrderedAxis):
         return (as_label(text, axis, dialect, engine),)  # a category that the axis lists is never missing
-    text = without_words(text, dialect)
     if isinstance(axis, DateAxis):
-        return (times.read(text, axis.zone, dialect, engine, serial),)
-    return numbers.read(text, cast("NumberAxis | EdgeAxis", axis), dialect, engine)
+        return (times.read(*dates(text, dialect, dated), axis.zone, dialect, engine),)
+    return numbers.read(without_words(text, dialect), cast("NumberAxis | EdgeAxis", axis), dialect, engine)
 
 
 def without_words(text: Expression, dialect: Dialect) -> Expression:
@@ -134,6 +137,19 @@ def without_words(text: Expression, dialect: Dialect) -> Expression:
     if set(dialect.missing) <= set(MISSING):  # the default words cannot be read as numbers or dates anyway
         return text
     return ibis.ifelse(text.isin(dialect.missing), ibis.null("string"), text)
+
+
+def dates(
+    text: Expression, dialect: Dialect, dated: tuple[Expression, Expression] | None
+) -> tuple[Expression, Expression | None]:
+    """Text in which dates are written and, if some text are numbers of days, their moments; without declared words."""
+    there = without_words(text, dialect)
+    if dated is None:
+        return there, None
+    written, serial = dated
+    if there is not text:  # numbers may be declared to mean a missing value, too
+        serial = ibis.ifelse(there.notnull(), serial, ibis.null("int64"))
+    return without_words(written, dialect), serial
 
 
 def unit(source: Source, name: str) -> Unit:

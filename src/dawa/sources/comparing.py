@@ -236,15 +236,18 @@ def _moments(value: Expression, source: Source, width: int, *, aware: bool) -> C
 
 
 def of_text_as_times(column: Column, source: Source, name: str, *, aware: bool) -> Compared:
-    """Text as times: as clocks show them, or as moments where the text says how far from UTC it is."""
+    """Text as times: as clocks show them, or as moments where the text says how far from UTC it is.
+
+    Numbers of days do not say that, so they are times as clocks show them only.
+    """
     dialect = column.text or Dialect()
     columns.check_casts(source, name, dialect, times=True)
     if dialect.date_format is not None and dialect.zoned != aware:
         raise _zones(name, f"times in the format {dialect.date_format!r}", aware=aware)
-    text = columns.without_words(column.value, dialect)
+    text, serial = columns.dates(column.value, dialect, column.dated)
     if aware and dialect.date_format is None:
         written = times.iso(text, source.engine)
         value = casts.moment(ibis.ifelse(times.has_offset(written), written, ibis.null("string")), source.engine)
     else:
-        value = times.read(text, None, dialect, source.engine)
+        value = times.read(text, None if aware else serial, None, dialect, source.engine)
     return _moments(value, source, TICK, aware=aware)

@@ -72,7 +72,7 @@ def source(
     with ExitStack() as opened:
         known = _known(table)
         try:
-            reading = _reading(known, columns, axes, opened)
+            reading = _reading(known, columns, axes, also, opened)
         except DawaError:
             raise
         except Exception as error:  # noqa: BLE001  Arrow's own, which may quote values
@@ -112,14 +112,20 @@ def _form(known: Any) -> str:  # noqa: ANN401
     return _typed_form(_called(known) if is_address(fspath(known)) else _path(known))
 
 
-def _reading(known: Any, columns: list[str], axes: tuple[Axis, ...], opened: ExitStack) -> Stream | Parquet:  # noqa: ANN401
+def _reading(
+    known: Any,  # noqa: ANN401
+    columns: list[str],
+    axes: tuple[Axis, ...],
+    also: Sequence[str],
+    opened: ExitStack,
+) -> Stream | Parquet:
     """What is read, and how; only a header or a schema is looked at."""
     if isinstance(known, TextFile):
         return _text(_places(known, opened), known.dialect, columns)
     if isinstance(known, JsonLines):
         return _lines(_places(known, opened), known.dialect, columns)
     if isinstance(known, Workbook):
-        return workbooks.stream(known, _path(known.path), columns, axes)
+        return workbooks.stream(known, _path(known.path), columns, axes, also)
     if is_address(fspath(known)):
         form = _form(known)
         return _typed([_remote(fspath(known))], form, columns)

@@ -122,8 +122,9 @@ def describe(kind: str, dialect: Dialect, sheet: str | None = None) -> tuple[str
         names = "Its first row names the columns" if dialect.header is None else "Its columns are named by the release"
         how = (
             f"{which} of an Excel workbook is read: every row that is not empty is one record, hidden or not. {names}."
-            " Formulas count as the results that are stored for them, errors are missing. On an axis of dates, a number"
-            " is a day as Excel counts days; how a cell looks does not matter."
+            " Formulas count as the results that are stored for them, errors are missing. On an axis of dates, and"
+            " where a condition compares with a date, a number is a day as Excel counts days; how a cell looks does not"
+            " matter."
         )
     return how, dialect.describe_values()
 

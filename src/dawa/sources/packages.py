@@ -55,14 +55,20 @@ class Package:
             raise SourceError(f"{self.path} is encrypted, or packed in an unusual way.", "save it again, unprotected.")
         try:
             for piece in _plain(self._raw(info, size), packed=info.compress_type == zipfile.ZIP_DEFLATED):
+                yield piece[: info.file_size - total]
                 total, check = total + len(piece), zlib.crc32(piece, check)
                 if total > info.file_size:
                     break
-                yield piece
         except zlib.error:
             raise damaged(self.path) from None
         if (total, check) != (info.file_size, info.CRC):
             raise damaged(self.path)
+
+    def single(self, name: str) -> Iterator[bytes]:
+        """The bytes of a part, one by one; no compressed byte is read before it is needed."""
+        for piece in self.pieces(name, 1):
+            for place in range(len(piece)):
+                yield piece[place : place + 1]
 
     def whole(self, name: str) -> Iterator[bytes]:
         """A small part that holds no records.
@@ -144,10 +150,16 @@ def local(tag: str) -> str:
     return tag[tag.rfind(":") + 1 :]
 
 
-def parser() -> Any:  # noqa: ANN401  expat has no name for it
-    """A parser of XML that refuses what could expand: a document type, and so every entity that it would declare."""
+def parser(*, at_once: bool = False) -> Any:  # noqa: ANN401  expat has no name for it
+    """A parser of XML that refuses what could expand: a document type, and so every entity that it would declare.
+
+    Args:
+        at_once: Whether every element is told with its last byte. Newer parsers wait for more bytes, to save time.
+    """
     made = expat.ParserCreate()
     made.buffer_text = True
+    if at_once and hasattr(made, "SetReparseDeferralEnabled"):
+        made.SetReparseDeferralEnabled(False)  # noqa: FBT003  expat has no name for it
     made.StartDoctypeDeclHandler = _refuse
     return made
 

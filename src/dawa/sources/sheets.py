@@ -1,7 +1,8 @@
 """The rows of a sheet of an Excel workbook, cell by cell. ``reading.md`` has the proof.
 
 A cell is text of a declared kind: a number, a string, a truth value, an error. What becomes of it depends on that text
-and kind alone. How a cell looks is never asked: dates are numbers that an axis of dates reads as days.
+and kind alone. How a cell looks is never asked: dates are numbers that an axis of dates reads as days, as does a
+condition that compares them with a date.
 """
 
 import re
@@ -49,7 +50,7 @@ INSIDE = {
     "v": set(),
     "t": set(),
 }
-"""Which elements matter inside which; all others are passed over with all that is in them."""
+"""Which elements of a sheet matter inside which; all others are passed over with all that is in them."""
 
 
 class Rows:
@@ -57,7 +58,7 @@ class Rows:
 
     Attributes:
         inside: Whether the first row may begin.
-        done: Whether the last row has ended.
+        done: Whether the list of rows has ended; nothing after it is looked at.
         rows: The rows that have ended: for each of them, the wanted cells by their slots.
     """
 
@@ -121,6 +122,7 @@ class Rows:
                 self.rows.append(self._cells)
         elif name == "sheetData":
             self.done = True
+            self._skipped = 1  # until the sheet ends: a second list of rows holds no records
 
 
 def first(package: Package, part: str, *, header: bool) -> dict[str, Cell]:
@@ -131,19 +133,17 @@ def first(package: Package, part: str, *, header: bool) -> dict[str, Cell]:
     Raises:
         SourceError: If there is no such row near the beginning.
     """
-    reader, made, size = Rows(None), packages.parser(), 0
+    reader, made = Rows(None), packages.parser(at_once=True)
     reader.attach(made)
-    for piece in package.pieces(part, 1):
-        for place in range(len(piece)):
-            packages.feed(package.path, made, piece[place : place + 1])
-            if reader.rows or reader.done or (reader.inside and not header):
-                return reader.rows[0] if reader.rows else {}
-        size += len(piece)
-        if size > MOST_RECORD_BYTES:
+    for size, byte in enumerate(package.single(part)):
+        if size == MOST_RECORD_BYTES:
             raise SourceError(
                 f"The first row of the sheet in {package.path} is too long for a header.",
                 "if the sheet has no header row, name its columns: --header id,age.",
             )
+        packages.feed(package.path, made, byte)
+        if reader.rows or reader.done or (reader.inside and not header):
+            return reader.rows[0] if reader.rows else {}
     return {}
 
 
@@ -156,7 +156,7 @@ class Reader:
         part: The sheet.
         shared: The part that holds the strings of all sheets, if there is one.
         slots: For every wanted column its letters; a column that no cell can be in has none.
-        serial: For every wanted column, whether its numbers are days.
+        serial: For every wanted column, whether its numbers may be days.
         late: Whether days are counted from 1904.
         decimal: The decimal mark of numbers in text; those in cells get it too, so that both are read alike.
         header: Whether the first row that is not empty is a header, and no record.
@@ -172,7 +172,7 @@ class Reader:
     header: bool
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """All rows: for every wanted column its text and, if numbers are days, the moment of each."""
+        """All rows: for every wanted column its text; if numbers may be days, also text without them, and moments."""
         strings = shared(self.package, self.shared)
         reader, made = Rows({letters: slot for slot, letters in enumerate(self.slots)}), packages.parser()
         reader.attach(made)
@@ -182,25 +182,29 @@ class Reader:
             if header and reader.rows:
                 del reader.rows[0]
                 header = False
-            if len(reader.rows) >= BATCH or reader.done:
+            if len(reader.rows) >= BATCH:
                 yield self._batch(reader.rows, strings)
                 reader.rows = []
-            if reader.done:
-                return
-        raise packages.damaged(self.package.path)
+        packages.feed(self.package.path, made, b"", last=True)
+        if not reader.done:
+            raise packages.damaged(self.package.path)
+        yield self._batch(reader.rows[1:] if header else reader.rows, strings)
 
     def _batch(self, rows: list[dict[Any, Cell]], strings: pa.Array) -> pa.RecordBatch:
         arrays = []
         for slot, serial in enumerate(self.serial):
             cells = [row.get(slot) for row in rows]
-            arrays.append(self._texts(cells, strings, without="n" if serial else ""))
+            texts = self._texts(cells, strings)
+            arrays.append(texts)
             if serial:
+                numbers = pa.array([cell is not None and cell[0] == "n" for cell in cells], pa.bool_())
+                arrays.append(pa.compute.if_else(numbers, pa.scalar(None, TEXT), texts))
                 arrays.append(pa.array([_moment(cell, late=self.late) for cell in cells], pa.int64()))
         return pa.RecordBatch.from_arrays(arrays, [str(place) for place in range(len(arrays))])
 
-    def _texts(self, cells: list[Cell | None], strings: pa.Array, without: str) -> pa.Array:
-        """Cells as text; those of one kind may be left to somebody else."""
-        found = [None if cell is None or cell[0] == without else plain(*cell, self.decimal) for cell in cells]
+    def _texts(self, cells: list[Cell | None], strings: pa.Array) -> pa.Array:
+        """Cells as text."""
+        found = [None if cell is None else plain(*cell, self.decimal) for cell in cells]
         own = pa.array([None if isinstance(one, int) else one for one in found], TEXT)
         places = [one if isinstance(one, int) and one < len(strings) else None for one in found]
         if all(place is None for place in places):
@@ -253,31 +257,43 @@ def _moment(cell: Cell | None, *, late: bool) -> int | None:
     return round((days + ORIGINS[late] + early) * MILLISECONDS) * 1000
 
 
-def shared(package: Package, part: str | None, most: int | None = None) -> pa.Array:
-    """The strings that cells refer to by their places; with ``most``, only so many, and nothing after them is read.
+def few(package: Package, part: str | None, most: int) -> list[str | None]:
+    """The first strings that cells refer to by their places; nothing after them is read."""
+    reader, made = _Strings(), packages.parser(at_once=True)
+    if part is None:
+        return []
+    reader.attach(made)
+    for byte in package.single(part):
+        packages.feed(package.path, made, byte)
+        if reader.begun and len(reader.found) >= most:
+            return reader.found
+    packages.feed(package.path, made, b"", last=True)
+    return reader.found
+
+
+def shared(package: Package, part: str | None) -> pa.Array:
+    """All strings that cells refer to by their places.
 
     Raises:
         SourceError: If they do not fit in memory.
     """
+    reader, made, chunks, held = _Strings(), packages.parser(), [], 0
     if part is None:
         return pa.array([], TEXT)
-    reader, made, size, chunks, held = _Strings(), packages.parser(), 1 if most is not None else BLOCK // 8, [], 0
     reader.attach(made)
-    for piece in package.pieces(part, size):
-        for some in [piece] if most is None else (piece[place : place + 1] for place in range(len(piece))):
-            packages.feed(package.path, made, some)
-            if most is not None and reader.begun and len(reader.found) >= most:
-                return pa.array(reader.found[:most], TEXT)
-        if most is None:
-            chunks.append(pa.array(reader.found, TEXT))
-            reader.found.clear()
-            held += chunks[-1].nbytes
-            if held > MOST_SHARED_BYTES:
-                raise SourceError(
-                    f"The strings in {package.path} do not fit in memory.", "save the sheet as a .csv file."
-                )
+    for piece in package.pieces(part, BLOCK // 8):
+        packages.feed(package.path, made, piece)
+        chunks.append(pa.array(reader.found, TEXT))
+        reader.found.clear()
+        held += chunks[-1].nbytes
+        if held > MOST_SHARED_BYTES:
+            raise SourceError(f"The strings in {package.path} do not fit in memory.", "save the sheet as a .csv file.")
     packages.feed(package.path, made, b"", last=True)
-    return pa.concat_arrays(chunks) if chunks else pa.array(reader.found, TEXT)
+    return pa.concat_arrays([*chunks, pa.array(reader.found, TEXT)])
+
+
+INSIDE_STRINGS = {"": {"sst"}, "sst": {"si"}, "si": {"t", "r"}, "r": {"t"}, "t": set[str]()}
+"""The same for shared strings: how they are pronounced, for example, is passed over."""
 
 
 class _Strings:
@@ -291,8 +307,9 @@ class _Strings:
     def __init__(self) -> None:
         self.begun = False
         self.found: list[str | None] = []
+        self._here, self._skipped = [""], 0
         self._text: list[str] = []
-        self._open, self._phonetic, self._size = 0, 0, 0
+        self._size = 0
 
     def attach(self, parser: Any) -> None:  # noqa: ANN401  expat has no name for it
         parser.StartElementHandler = self._start
@@ -302,27 +319,24 @@ class _Strings:
     def _start(self, tag: str, _: dict[str, str]) -> None:
         name = packages.local(tag)
         self.begun = True
-        if name == "t":
-            self._open += 1
-        elif name == "si":
-            self._open, self._phonetic, self._text, self._size = 0, 0, [], 0
-        elif name == "rPh":
-            self._phonetic += 1
+        if self._skipped or name not in INSIDE_STRINGS[self._here[-1]]:
+            self._skipped += 1
+            return
+        self._here.append(name)
+        if name == "si":
+            self._text, self._size = [], 0
 
     def _characters(self, text: str) -> None:
-        if self._open and not self._phonetic:
+        if not self._skipped and self._here[-1] == "t":
             self._size += len(text)
             if self._size <= MOST_RECORD_BYTES:
                 self._text.append(text)
 
-    def _end(self, tag: str) -> None:
-        name = packages.local(tag)
-        if name == "t":
-            self._open -= 1
-        elif name == "si":
+    def _end(self, _: str) -> None:
+        if self._skipped:
+            self._skipped -= 1
+        elif self._here.pop() == "si":
             self.found.append(unescaped("".join(self._text)) if self._size <= MOST_RECORD_BYTES else None)
-        elif name == "rPh":
-            self._phonetic -= 1
 
 
 def _next(letters: str) -> str:

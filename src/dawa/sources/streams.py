@@ -37,7 +37,8 @@ class Text:
 
     Attributes:
         dialect: How numbers, dates and missing values are written.
-        serial: Whether a second column follows: local times as microseconds since 1970, where there is no text.
+        serial: Whether some of it are numbers of days. Then two columns follow: the text that is no such number, and
+            the moments of the numbers as microseconds since 1970, as clocks show them.
         assumed: Whether nobody has declared the dialect, but the column to be text.
     """
 
@@ -211,7 +212,7 @@ def _schema(kinds: Mapping[str, Kind]) -> pa.Schema:
     for place, kind in enumerate(kinds.values()):
         fields.append((f"c{place}", _storage(kind)))
         if isinstance(kind, Text) and kind.serial:
-            fields.append((f"t{place}", pa.int64()))
+            fields += [(f"w{place}", TEXT), (f"t{place}", pa.int64())]
     return pa.schema(fields)
 
 
@@ -220,10 +221,14 @@ def _read(rows: Any, kinds: Mapping[str, Kind], axes: Mapping[str, Axis]) -> Any
     found = {name: rows[name] for name in rows.columns}
     for place, (name, kind) in enumerate(kinds.items()):
         if isinstance(kind, Text) and name in axes:
-            serial = rows[f"t{place}"] if kind.serial else None
-            values = reading.read(rows[f"c{place}"], axes[name], kind.dialect, serial=serial)
+            values = reading.read(rows[f"c{place}"], axes[name], kind.dialect, dated=_dated(rows, place, kind))
             found |= {f"c{place}_{i}": value for i, value in enumerate(values)}
     return rows.select(**found) if found else rows
+
+
+def _dated(rows: Any, place: int, kind: Text) -> tuple[Any, Any] | None:  # noqa: ANN401  Ibis'
+    """What of a column is a date, if some of its text are numbers of days."""
+    return (rows[f"w{place}"], rows[f"t{place}"]) if kind.serial else None
 
 
 class _Once:
@@ -263,7 +268,8 @@ def _column(table: Any, place: int, kind: Kind) -> Column:  # noqa: ANN401  Ibis
     value = table[f"c{place}"]
     if isinstance(kind, Text):
         read = tuple(table[name] for name in table.columns if name.startswith(f"c{place}_"))
-        return Column(value, dt.string, read=read, text=kind.dialect, assumed=kind.assumed)
+        dated = _dated(table, place, kind)
+        return Column(value, dt.string, read=read, text=kind.dialect, assumed=kind.assumed, dated=dated)
     if isinstance(kind, Ticks):
         return Column(value, dt.date if kind.width == DAY else dt.timestamp, kind.aware, width=kind.width)
     return Column(value, value.type())

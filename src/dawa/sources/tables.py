@@ -40,6 +40,8 @@ class Column:
         read: For text of no declared type, the values that its axis reads from it: one expression or several.
         text: For text of no declared type, and for text about which somebody has declared it, how values are written.
         assumed: Whether ``text`` is declared by nobody: an axis reads a column of declared text.
+        dated: For text that holds numbers of days, what is a date: the text that is no such number, and the moments of
+            the numbers, in microseconds since 1970 as clocks show them.
     """
 
     value: Any
@@ -49,6 +51,7 @@ class Column:
     read: tuple[Any, ...] = ()
     text: Dialect | None = None
     assumed: bool = False
+    dated: tuple[Any, Any] | None = None
 
     @property
     def gone(self) -> tuple[str, ...]:

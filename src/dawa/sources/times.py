@@ -81,9 +81,7 @@ def placed(column: Column, axis: DateAxis, engine: str) -> Placed:
     return Placed.between(value.notnull(), _cells(line, runs, ticks(axis.stop)), *outside)
 
 
-def read(
-    text: Expression, zone: str | None, dialect: Dialect, engine: str, serial: Expression | None = None
-) -> Expression:
+def read(text: Expression, serial: Expression | None, zone: str | None, dialect: Dialect, engine: str) -> Expression:
     """Text as times: as clocks show them, or as moments where there is a zone.
 
     ``serial`` are microseconds since 1970, as clocks show them, where times are not written as text.

@@ -4,7 +4,7 @@ Before a release is paid for, only this is read of the workbook: its directory, 
 everything up to the end of the first row that is not empty, with the strings that this row refers to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,8 +52,17 @@ class Contents:
     late: bool
 
 
-def stream(book: Workbook, path: Path, columns: list[str], axes: tuple[Axis, ...]) -> Stream:
+def stream(
+    book: Workbook, path: Path, columns: list[str], axes: tuple[Axis, ...], compared: Sequence[str] = ()
+) -> Stream:
     """The wanted columns of a sheet; only their names are read here.
+
+    Args:
+        book: The workbook, and what is declared about it.
+        path: Where it is.
+        columns: The wanted columns.
+        axes: The axes.
+        compared: Those of the columns that a condition looks at, perhaps for dates.
 
     Raises:
         SourceError: If this is not a workbook, or has no such sheet.
@@ -67,7 +76,7 @@ def stream(book: Workbook, path: Path, columns: list[str], axes: tuple[Axis, ...
     first = sheets.first(package, sheet.part, header=header)
     names = _names(first, package, inside.shared, book.dialect)
     letters = tuple(_place(names, column, path, sheet.name) for column in columns)
-    dated = {axis.column for axis in axes if isinstance(axis, DateAxis)}
+    dated = {*compared, *(axis.column for axis in axes if isinstance(axis, DateAxis))}
     serial = tuple(column in dated for column in columns)
     reader = sheets.Reader(
         package, sheet.part, inside.shared, letters, serial, inside.late, book.dialect.decimal, header
@@ -142,11 +151,11 @@ def _names(first: Mapping[str, Cell], package: Package, shared: str | None, dial
     found: dict[str, list[str]] = {}
     plain = {letters: sheets.plain(*cell) for letters, cell in first.items()}
     most = max((one + 1 for one in plain.values() if isinstance(one, int)), default=0)
-    strings = sheets.shared(package, shared, most)  # also if there is no header: a damaged part is noticed
+    strings = sheets.few(package, shared, most)  # also if there is no header: a damaged part is noticed
     if dialect.header is not None:
         return {name: [sheets.column(place)] for place, name in enumerate(dialect.header, 1)}
     for letters, one in plain.items():
-        text = (strings[one].as_py() if one < len(strings) else None) if isinstance(one, int) else one
+        text = (strings[one] if one < len(strings) else None) if isinstance(one, int) else one
         if text is not None:
             found.setdefault(text.strip(), []).append(letters)
     return found
