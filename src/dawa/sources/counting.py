@@ -93,12 +93,13 @@ class Query:
 
     def _fetched(self, expression: Expression) -> Any:  # noqa: ANN401  Arrow is untyped
         """Two columns of whole numbers; if the engine has also counted every row, the rest have no value."""
-        found = self.source.fetch(expression).drop_null()
+        found = self.source.fetch(expression)
         if EVERY not in found.column_names:
-            return found
-        cells, records, every = (found[name].to_numpy() for name in (CELL, RECORDS, EVERY))
-        cells = np.append(cells, -1 - self.axes[0].apart.index("missing"))
-        records = np.append(records, every.sum() - records.sum())
+            return found.drop_null()
+        every, there = (found[name].to_numpy().sum() for name in (EVERY, RECORDS))
+        seen = found.drop_null()
+        cells = np.append(seen[CELL].to_numpy(), -1 - self.axes[0].apart.index("missing"))
+        records = np.append(seen[RECORDS].to_numpy(), every - there)
         return pa.table({CELL: cells, RECORDS: records}).filter(pa.array(records > 0))
 
     def _numbers(self, expression: Expression) -> tuple[IntArray, IntArray]:
