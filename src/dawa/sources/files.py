@@ -41,7 +41,8 @@ MAGIC = b"PAR1"
 """How a Parquet file begins and ends."""
 
 BY_STATISTICS = "statistics_propagation,filter_pushdown"
-"""The steps in which DuckDB leaves out work because of the least and the largest value that a file states."""
+"""The steps in which DuckDB leaves out work because of the least and the largest value that a file states. They may be
+wrong: NaN is never among them, and old writers compared decimals and unsigned numbers as if they were others."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,10 @@ class Parquet:
     Attributes:
         paths: The files.
         names: All columns' names.
-        floats: Whether a wanted column holds floats.
     """
 
     paths: Sequence[Path]
     names: tuple[str, ...]
-    floats: bool
 
 
 @contextmanager
@@ -272,8 +271,7 @@ def _typed(paths: Sequence[Where], form: str, columns: list[str]) -> Stream | Pa
         isinstance(path, Path) and _plain(schema, there) and not _old(path)
         for schema, path in zip(schemas, paths, strict=True)
     ):
-        floats = any(isinstance(kind, pa.DataType) and pa.types.is_floating(kind) for kind in kinds.values())
-        return Parquet([path for path in paths if isinstance(path, Path)], names, floats)
+        return Parquet([path for path in paths if isinstance(path, Path)], names)
     return Stream(kinds, names, lambda: _batches(paths, form, kinds))
 
 
@@ -363,8 +361,7 @@ def _old(path: Where) -> bool:
 
 def _native(backend: Any, files: Parquet) -> Source:  # noqa: ANN401  Ibis'
     """Parquet files as a DuckDB view; in several files, columns are matched by name."""
-    if files.floats:  # NaN is in no statistics, and DuckDB takes a column for free of it if they say so
-        backend.con.execute(f"set disabled_optimizers = '{BY_STATISTICS}'").fetchall()
+    backend.con.execute(f"set disabled_optimizers = '{BY_STATISTICS}'").fetchall()
     paths = [glob.escape(str(path)) for path in files.paths]
     several = len(paths) > 1
     relation = backend.con.read_parquet(paths, hive_partitioning=False, union_by_name=several)

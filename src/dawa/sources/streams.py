@@ -14,6 +14,7 @@ from typing import Any
 import ibis
 import ibis.expr.datatypes as dt
 import pyarrow as pa
+import pyarrow.compute
 
 from dawa.axis import Axis
 from dawa.errors import DawaError, SourceError
@@ -123,12 +124,19 @@ def plain(values: pa.Array | pa.ChunkedArray, kind: Kind) -> pa.Array:
 
 def _plain(array: pa.Array, kind: Kind) -> pa.Array:
     if pa.types.is_dictionary(array.type):
-        return _plain(array.dictionary, kind).take(array.indices)
+        return _plain(array.dictionary, kind).take(_listed(array))
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), _storage(kind))
     if isinstance(kind, Ticks) and not pa.types.is_integer(array.type):
         return array.view(pa.int32() if pa.types.is_date32(array.type) else pa.int64()).cast(pa.int64())
     return valid(array) if kind == TEXT else array.cast(_storage(kind))
+
+
+def _listed(array: pa.DictionaryArray) -> pa.Array:
+    """The places of values in a dictionary; a place that it does not have is missing."""
+    places = array.indices
+    there = pa.compute.and_(pa.compute.greater_equal(places, 0), pa.compute.less(places, len(array.dictionary)))
+    return pa.compute.if_else(there, places, pa.scalar(None, places.type))
 
 
 def _storage(kind: Kind) -> pa.DataType:
