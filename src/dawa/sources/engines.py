@@ -44,25 +44,29 @@ def source(
             return interruptible(partial(backend.to_pyarrow, expression), backend.con.interrupt)
         return backend.to_pyarrow(expression)
 
-    def check(expression: Any) -> None:  # noqa: ANN401
-        if backend.name == "pyspark":  # Spark analyses a statement when it is made, and runs it when rows are fetched
-            backend.raw_sql(backend.compile(expression))
-        elif backend.name == "postgres":  # EXPLAIN checks rights too
-            with backend.con.cursor() as cursor:
-                cursor.execute(f"explain {backend.compile(expression)}")
-        else:
-            backend.to_pyarrow(expression.limit(0))
-
     return Source(
         table,
         backend.name,
         column,
         there,
         fetch,
-        check,
+        partial(_check, backend),
         casts=casts.can(backend),
         knows_zone=partial(casts.knows_zone, backend),
     )
+
+
+def _check(backend: Any, expression: Any) -> None:  # noqa: ANN401
+    """Let an engine refuse an expression; it reads no rows for that, and does not run it if it need not."""
+    if backend.name == "pyspark":  # Spark analyses a statement when it is made, and runs it when rows are fetched
+        backend.raw_sql(backend.compile(expression))
+    elif backend.name == "postgres":  # EXPLAIN checks rights too
+        with backend.con.cursor() as cursor:
+            cursor.execute(f"explain {backend.compile(expression)}")
+    elif backend.name == "duckdb":  # LIMIT 0 would read rows where steps of the optimiser are off
+        backend.con.execute(f"explain {backend.compile(expression)}").fetchall()
+    else:
+        backend.to_pyarrow(expression.limit(0))
 
 
 def _aware(backend: Any, table: Any) -> set[str]:  # noqa: ANN401
