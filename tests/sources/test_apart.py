@@ -102,6 +102,15 @@ def test_nothing_is_concluded_from_a_parquet_files_statistics(tmp_path, kind):
     assert sum(everything(path, n, where=where).values()) in {1, 2}
 
 
+@pytest.mark.parametrize("size", [32_764, 32_765, 32_766, 32_767, 32_768, 40_000])
+def test_axes_of_about_as_many_cells_as_small_numbers_have(tmp_path, size):
+    values = [-(10**12), -1, 0, 1, size - 2, size - 1, size, 10**12, None, None]
+    pq.write_table(pa.table({"x": pa.array(values, pa.int64())}), tmp_path / "x.parquet")
+    for outside in ("clip", "own"):
+        axis = Axis("x", 0, size, outside=outside)
+        assert everything(tmp_path / "x.parquet", axis) == expected((axis,), values)
+
+
 def test_places_that_a_dictionary_does_not_have_are_missing():
     for places in ([0, 1, 100], [0, 1, -1], [None, 2, 1]):
         values = pa.DictionaryArray.from_arrays(pa.array(places, pa.int8()), pa.array(["1", "2", "3"]), safe=False)

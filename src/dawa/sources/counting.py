@@ -31,6 +31,8 @@ from dawa.sources.where_text import optional
 
 CELL, RECORDS, EVERY = "cell", "records", "every"
 """The columns of what an engine gives back: a cell, how many records it has, and how many rows were looked at."""
+SMALL = 2**15
+"""Numbers below this one have 16 bits."""
 
 
 @dataclass(frozen=True)
@@ -317,9 +319,11 @@ def _beside(source: Source, place: Placed, axis: Axis) -> Expression:
 
 def _by_difference(source: Source, place: Placed, axis: Axis) -> Expression:
     """The same, where the number of rows is known: a filter is cheaper than to look at all of them."""
-    rows, nothing = source.table.filter(place.present).select(cell=placed.with_a_value(place, axis)), whole(0)
-    found = rows.group_by(CELL).aggregate(**{RECORDS: rows.count(), EVERY: nothing})
-    known = source.table.aggregate(**{EVERY: source.table.count()})
+    kind = "int16" if axis.size + len(axis.apart) < SMALL else "int64"  # DuckDB groups by small numbers much faster
+    rows = source.table.filter(place.present).select(cell=placed.with_a_value(place, axis).cast(kind))
+    groups = rows.group_by(CELL).aggregate(**{RECORDS: rows.count()})
+    known, nothing = source.table.aggregate(**{EVERY: source.table.count()}), whole(0)
+    found = groups.select(**{CELL: groups[CELL].cast("int64"), RECORDS: groups[RECORDS], EVERY: nothing})
     return found.union(known.select(**{CELL: nothing, RECORDS: nothing, EVERY: known[EVERY]}))
 
 

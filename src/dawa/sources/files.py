@@ -362,6 +362,7 @@ def _old(path: Where) -> bool:
 def _native(backend: Any, files: Parquet) -> Source:  # noqa: ANN401  Ibis'
     """Parquet files as a DuckDB view; in several files, columns are matched by name."""
     backend.con.execute(f"set disabled_optimizers = '{BY_STATISTICS}'").fetchall()
+    backend.con.execute("set perfect_ht_threshold = 17").fetchall()  # a place for each number of 16 bits
     paths = [glob.escape(str(path)) for path in files.paths]
     several = len(paths) > 1
     relation = backend.con.read_parquet(paths, hive_partitioning=False, union_by_name=several)
