@@ -257,11 +257,9 @@ def expression(
         where: Which records are counted; None counts all.
     """
     places = [columns.placed(source, axis) for axis in axes]
-    if source.sized and not unit and where is None and _rest_is_missing(axes):
-        return _by_difference(source, places[0], axes[0])
     text = any(columns.named(source, axis.column, "the axis").text for axis in axes)
-    if text and source.engine == "duckdb" and not unit and where is None and _rest_is_missing(axes):
-        return _beside(source, places[0], axes[0])
+    if not unit and where is None and _rest_is_missing(axes) and (source.sized or (text and source.engine == "duckdb")):
+        return (_by_difference if source.sized else _beside)(source, places[0], axes[0])
     cell, kept = placed.cell(places, axes), [*placed.kept(places, axes), *_only(source, where)]
     if not unit and kept and text:
         # A filter would read the text twice; rows that are left out have no cell instead.
