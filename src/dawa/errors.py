@@ -95,4 +95,4 @@ class PublicNote(str):
 
 
 class UnbookedWarning(UserWarning):
-    """A release was made and paid for, but the ledger could not record which release it was."""
+    """A release was made and paid for, but the ledger could not record it, or it could not be saved."""

@@ -4,18 +4,16 @@ Both check everything that is public first, then hand the private part, unread, 
 """
 
 import math
-import warnings
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from os import PathLike
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dawa import budget, check, mechanisms, progress, sources
+from dawa import budget, check, mechanisms, paying, progress, sources
 from dawa.arrays import frozen
 from dawa.axis import AutoAxis, Axis, AxisLike
 from dawa.bounds import search as bounds
@@ -25,29 +23,27 @@ from dawa.errors import (
     AxisError,
     BudgetError,
     InvariantError,
-    LedgerError,
     OptionError,
-    SourceError,
-    TakenBackError,
-    UnbookedWarning,
     WorkloadError,
 )
 from dawa.limits import MOST_AXES, MOST_CELLS
 from dawa.mechanisms import Mechanism, MechanismLike
 from dawa.mechanisms.catalogue import Identity
 from dawa.noise.randomness import Randomness, randomness_for
+from dawa.paying import Payment
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
+from dawa.results.keeping import Keeper
 from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement, protected
-from dawa.sources.tables import Source, TableLike, UnitLike
+from dawa.sources.tables import TableLike, UnitLike
 from dawa.sources.where import Where
 from dawa.sources.where_text import optional
 from dawa.version import __version__
 from dawa.workloads import all_ranges, random_rectangles
 
 if TYPE_CHECKING:
-    from dawa.ledger import Ledger, LedgerLike, Reservation
+    from dawa.ledger import LedgerLike
 
 
 def estimate(
@@ -108,6 +104,7 @@ def release(
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
     seed: int | None = None,
+    out: str | PathLike[str] | Keeper | None = None,
     **options: Any,  # noqa: ANN401  each mechanism checks its own
 ) -> Release:
     """Release how a table's records lie along axes, under epsilon-differential privacy for each record or person.
@@ -131,6 +128,8 @@ def release(
         dataset: The account in the ledger. It must count for this unit of this table.
         seed: For experiments on public data only: repeats the noise and voids its privacy. It does not repeat which
             records of a unit are kept. No ledger books such a run.
+        out: A new file to save the release in, before the ledger is told that it was made. From the first private draw
+            until then, Ctrl-C waits: what is paid for is not lost.
         options: Options of the mechanism.
 
     Raises:
@@ -143,7 +142,7 @@ def release(
     >>> rel.answer(40, 50).confidence
     0.95
     """
-    _check_seed(seed, ledger, dataset)
+    paying.check_seed(seed, ledger, dataset)
     listed = listed_axes(axes)
     total = budget.exact(epsilon)
     randomness = randomness_for(seed)
@@ -162,9 +161,8 @@ def release(
             "A workload needs axes with bounds, and these are to be found in the data.",
             "name the bounds, or leave the workload out.",
         )
-    book = _ledger(ledger, dataset)
-    name = uuid4().hex
-    with ExitStack() as paid:  # from the reservation on, a failure says what it cost
+    payment = Payment.of(ledger, dataset, out)
+    with payment.accounted():  # from the reservation on, a failure says what it cost
         search = bounds.planned(table, listed, owner, max_rows_per_unit, condition)
         searched = {what: budget.exact(share * total, what) for what, share in search.shares.items()}
         rest = total - sum(searched.values())
@@ -173,22 +171,12 @@ def release(
             query.check()
             only = () if condition is None else (condition.describe(),)
             handling = (*query.source.handling, *only)
-            domain = _widest(search, rest, workload, chosen, try_it=book is not None or bool(search))
-            reservation = None
-            if book is not None and dataset is not None:
-                _check_case(owner, query.source)
-                declared = {**query.source.declared, **({} if condition is None else {"where": str(condition)})}
-                what = _what(listed, owner, max_rows_per_unit, {**chosen.changed(), **options}, declared)
-                reservation = book.reserve(
-                    dataset,
-                    total,
-                    what=what,
-                    mechanism=chosen.name,
-                    unit=owner,
-                    table=sources.label(table),
-                )
-                paid.enter_context(reservation.accounted())
+            domain = _widest(search, rest, workload, chosen, try_it=payment.book is not None or bool(search))
+            declared = {**query.source.declared, **({} if condition is None else {"where": str(condition)})}
+            what = paying.described(listed, owner, max_rows_per_unit, {**chosen.changed(), **options}, declared)
+            payment.reserve(total, query.source, sources.label(table), owner, chosen.name, what)
             if search:
+                payment.hold()
                 reading.close()
                 progress.reached("Looking for bounds")
                 along, unseen = search.bounds(table, total, randomness)
@@ -198,6 +186,7 @@ def release(
             check.within(bounds.loss(searched, domain.per_record, domain.most), total, "A unit")
             progress.reached("Reading")
             tally = query.counts()
+        payment.hold()
         found = _estimate(tally.inside, domain.queries, domain.per_record, chosen, randomness)
         # A record is inside or apart, never both, so both parts have all of its budget (sources/reading.md).
         apart = None if tally.apart is None else _counted_apart(tally.apart, domain.per_record, randomness)
@@ -211,13 +200,11 @@ def release(
             __version__,
             **protected(owner, domain.most),
             handling=(*handling, *(axis.describe() for axis in domain.axes)),
-            id=name,
+            id=payment.name,
             searched=searched,
             where="" if condition is None else str(condition),
         )
-        if reservation is not None:
-            _finalised(reservation, name)
-    return Release(domain.axes, found, statement, apart)
+        return payment.settled(Release(domain.axes, found, statement, apart))
 
 
 @dataclass(frozen=True)
@@ -286,83 +273,6 @@ def listed_axes(axes: AxisLike) -> tuple[Axis | AutoAxis, ...]:
             "choose coarser steps, or fewer axes: buckets narrower than the noise allows are merged anyway.",
         )
     return listed
-
-
-def _check_seed(seed: int | None, ledger: "LedgerLike | None", dataset: str | None) -> None:
-    """Refuse to book a run whose noise anybody can repeat: what it spends bounds nobody's loss."""
-    if seed is not None and not (ledger is None and dataset is None):
-        raise OptionError(
-            "A run with a seed is not private, so no ledger books it.",
-            "leave out the seed to make a private release, or leave out the ledger and the dataset.",
-        )
-
-
-def _ledger(ledger: "LedgerLike | None", dataset: str | None) -> "Ledger | None":
-    """The open ledger that pays, or None."""
-    if ledger is None and dataset is None:
-        return None
-    if ledger is None or dataset is None:
-        raise OptionError(
-            "A ledger and a dataset belong together, and only one of them is named.",
-            "pass ledger='ledger.db' and dataset='hr', for example, or neither.",
-        )
-    from dawa import ledger as ledgers  # noqa: PLC0415  databases are slow to load, and not always needed
-
-    return ledgers.opened(ledger)
-
-
-def _check_case(unit: tuple[str, ...], source: Source) -> None:
-    """Refuse to book for a unit that a ledger, which compares names without case, could mistake for another."""
-    from dawa.ledger.scopes import folded  # noqa: PLC0415  loaded with the ledger
-
-    for column in unit:
-        alike = {name for name in (*(source.names or ()), *source.header) if folded(name) == folded(column)}
-        if alike - {column}:
-            raise SourceError(
-                f"The table has another column whose name differs from {column!r} in case alone, and a ledger compares"
-                " names without case: it could not tell the two units apart.",
-                "rename one of the two columns.",
-            )
-
-
-def _finalised(reservation: "Reservation", name: str) -> None:
-    """Book that the release was made.
-
-    Raises:
-        TakenBackError: If the reservation was taken back meanwhile: the release is unpaid, and nobody may have it.
-    """
-    try:
-        reservation.finalise(name)
-    except TakenBackError:
-        raise
-    except LedgerError as error:
-        # A release that is paid for is kept even if the ledger fails now: its entry stays spent, and pending.
-        warnings.warn(
-            f"The release was made, but the ledger could not record it: {error}\n"
-            f"Entry {reservation.entry.number} stays spent: do not take it back.",
-            UnbookedWarning,
-            stacklevel=3,
-        )
-
-
-def _what(
-    axes: tuple[Axis | AutoAxis, ...],
-    unit: tuple[str, ...],
-    max_rows_per_unit: int | str | None,
-    options: Mapping[str, Any],
-    declared: Mapping[str, Any],
-) -> dict[str, Any]:
-    """What the budget is spent on, for the ledger: public inputs alone."""
-    plain = {
-        name: value if isinstance(value, (str, int, type(None))) else repr(value) for name, value in options.items()
-    }
-    return {
-        "axes": [axis.to_json() for axis in axes],
-        "unit": unit[0] if len(unit) == 1 else list(unit) or None,
-        "max_rows_per_unit": 1 if max_rows_per_unit is None else max_rows_per_unit,
-        "options": plain,
-        **declared,
-    }
 
 
 def asked(workload: Workload | None, shape: tuple[int, ...]) -> Workload:

@@ -31,10 +31,13 @@ def grid():
 
 def written(target, release, asked=(), **options):
     stream = io.StringIO()
-    with folder.prepared(target, **options) as place:
-        found = folder.fill(place, release, [ranges.typed(text, release.axes) for text in asked], stream)
+    with folder.prepared(target, [ranges.typed(text, release.axes) for text in asked], stream, **options) as keeper:
+        kept = keeper.keep(release)
     assert not stream.getvalue()
-    return found
+    if keeper.written.problem is not None:
+        raise keeper.written.problem
+    assert kept == keeper.written.folder == Path(target).resolve()
+    return keeper.written
 
 
 def read(path):
@@ -225,7 +228,7 @@ def test_places_that_cannot_be(tmp_path, monkeypatch, target):
 def test_nothing_is_left_of_what_was_not_spent(tmp_path):
     with pytest.raises(dawa.DawaError), folder.prepared(tmp_path / "deep" / "out"):
         raise dawa.DawaError("Refused.", "try again.")
-    assert not list((tmp_path / "deep").iterdir())
+    assert not list(tmp_path.iterdir())
 
 
 def full_disk(*_arguments, **_options):
@@ -270,8 +273,9 @@ def test_a_disk_without_room_for_the_release_itself(tmp_path, release, monkeypat
 def test_no_disk_at_all(tmp_path, release, monkeypatch):
     monkeypatch.setattr(type(release), "save", full_disk)
     stream = io.StringIO()
-    with pytest.raises(FolderError, match="was printed"), folder.prepared(tmp_path / "out") as place:
-        folder.fill(place, release, [], stream)
+    with folder.prepared(tmp_path / "out", last_resort=stream) as keeper:
+        assert keeper.keep(release) is None
+    assert "was printed" in keeper.written.problem.problem
     monkeypatch.undo()
     (tmp_path / "release.json").write_text(stream.getvalue(), encoding="utf-8")
     assert folder.opened(tmp_path).answer(18, 65) == release.answer(18, 65)
@@ -279,11 +283,14 @@ def test_no_disk_at_all(tmp_path, release, monkeypatch):
 
 
 def test_a_folder_that_appears_meanwhile_is_not_overwritten(tmp_path, release):
-    with folder.prepared(tmp_path / "out") as place:
+    with folder.prepared(tmp_path / "out") as keeper:
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "other").touch()
-        with pytest.raises(FolderError, match=r"appeared in the meantime.*safe in"):
-            folder.fill(place, release, [], io.StringIO())
+        kept = keeper.keep(release)
+    assert "was taken in the meantime" in keeper.written.problem.problem
+    assert str(kept) in keeper.written.problem.problem
+    assert {path.name for path in kept.iterdir()} == set(keeper.written.files)
+    assert not kept.name.startswith("."), "people see it"
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["other"]
 
 

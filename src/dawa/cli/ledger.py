@@ -1,22 +1,17 @@
-"""``dawa ledger``: the book of what was spent on each dataset; ``cli/looks.py`` says how it looks on a terminal.
+"""``dawa ledger``: accounts of what may be spent on each dataset; ``bookings`` has the commands about entries.
 
 ``dawa.ledger`` loads a database, so it is reached through ``dawa``, which imports it when it is first used.
 """
 
-import uuid
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated
 
 import typer
 
 import dawa
-from dawa.cli import looks
-from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER, InOrder
+from dawa.cli import bookings, looks
+from dawa.cli.bookings import UNIT, Dataset, Json, TheTable, Where, Who, answer, read_table, read_unit
+from dawa.cli.options import USUAL_LEDGER, InOrder
 from dawa.cli.terminal import reported, write_json
-from dawa.sources.labels import labelled
-
-if TYPE_CHECKING:  # a database, which --help answers without
-    import dawa.ledger.scopes
 
 HELP = """The book of what was spent on each dataset. It cannot be overspent.
 
@@ -91,47 +86,6 @@ RAISE = """Allow more to be spent on a dataset. What was spent stays spent.
   dawa ledger raise hr --cap 4 --why "Board, 12 May: a second year"
 """
 
-SHOW = """Show what is spent and left of each cap, and whether somebody edited the ledger.
-
-\b
-  dawa ledger show
-  dawa ledger show hr --json
-"""
-
-HISTORY = """List who spent what, when, on what, and which release came of it.
-
-\b
-  dawa ledger history
-  dawa ledger history hr --json
-"""
-
-EXPORT = """Write out every entry with every field, for auditors and for safe keeping.
-
-\b
-  dawa ledger export --out ledger-2026.csv
-  dawa ledger export --format json
-"""
-
-SPEND = """Book a release that was made elsewhere.
-
-\b
-  dawa ledger spend hr 0.1 --unit person --what "Table 3 of the yearly report"
-"""
-
-TAKE_BACK = """Take back what a failed run had reserved, where nothing was seen of its result.
-
-\b
-  dawa ledger show                   # lists what is pending, by entry
-  dawa ledger take-back 3 --why "The server was down, so nothing was read"
-
-\b
-This is honest only if the run has ended, and nothing at all of its result
-was seen by anyone. That a run failed may itself depend on the data, and so
-tell something about it. So no program takes anything back: a person decides,
-and the decision stays in the book with its reason. If in doubt, leave it
-spent.
-"""
-
 app = typer.Typer(
     help=HELP,
     epilog=EPILOG,
@@ -141,30 +95,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="The dataset's name.", show_default=False)]
-OneDataset = Annotated[str | None, typer.Argument(metavar="[DATASET]", help="Only this dataset.", show_default=False)]
-Where = Annotated[
-    str,
-    typer.Option("--ledger", metavar="FILE|URL", envvar=LEDGER_VARIABLE, help="A file, or a postgresql:// address."),
-]
 Cap = Annotated[
     str, typer.Option("--cap", metavar="EPSILON", help="All that may ever be spent: 2, 0.5 or 1/3.", show_default=False)
 ]
-OTHER_UNIT = "The other unit: record, or columns; unknown for entries of old ledgers that do not say it."
-UNIT = "Who loses at most that: record for single rows, or the columns that name the unit, such as person,day."
 Unit = Annotated[str | None, typer.Option("--unit", metavar="COLUMNS", help=UNIT, show_default=False)]
-TheTable = Annotated[
-    str | None,
-    typer.Option(
-        "--table",
-        metavar="TABLE",
-        help="The table: a file, an address with #table, or memory for frames.",
-        show_default=False,
-    ),
-]
 Why = Annotated[str, typer.Option("--why", help="How that is known.", show_default=False)]
-Who = Annotated[str | None, typer.Option("--who", help="Who does this.", show_default="your user name")]
-Json = Annotated[bool, typer.Option("--json", help="JSON for machines, with exact fractions.")]
+OTHER_UNIT = "The other unit: record, or columns; unknown for entries of old ledgers that do not say it."
 
 
 @app.command(cls=InOrder, help=CREATE)
@@ -180,8 +116,8 @@ def create(
 ) -> None:
     """Open an account."""
     with reported(json):
-        account = dawa.ledger.opened(ledger).create(dataset, cap, who, unit=_unit(unit), table=_table(table))
-        _answer(account.to_json(), f"Opened: {account}. {account.whom}", json=json)
+        account = dawa.ledger.opened(ledger).create(dataset, cap, who, unit=read_unit(unit), table=read_table(table))
+        answer(account.to_json(), f"Opened: {account}. {account.whom}", json=json)
 
 
 @app.command(cls=InOrder, help=BIND)
@@ -198,9 +134,9 @@ def bind(
     """Say for whom an account counts."""
     with reported(json):
         book = dawa.ledger.opened(ledger)
-        account = book.bind(dataset, unit=_unit(unit), table=_table(table), why=why, who=who)
+        account = book.bind(dataset, unit=read_unit(unit), table=read_table(table), why=why, who=who)
         more = f" Hint: {looks.settling(account, book)}." if account.unlike else ""
-        _answer(account.to_json(), f"Bound: {account}. {account.whom}{more}", json=json)
+        answer(account.to_json(), f"Bound: {account}. {account.whom}{more}", json=json)
 
 
 @app.command(cls=InOrder, help=RELATE)
@@ -222,8 +158,8 @@ def relate(
     with reported(json):
         book = dawa.ledger.opened(ledger)
         other = dawa.ledger.scopes.parsed(unit)  # entries of old ledgers may have none
-        account = book.relate(dataset, unit=other, times=times, table=_table(table), why=why, who=who)
-        _answer(account.to_json(), f"Related: {account}. {looks.counting(account)}", json=json)
+        account = book.relate(dataset, unit=other, times=times, table=read_table(table), why=why, who=who)
+        answer(account.to_json(), f"Related: {account}. {looks.counting(account)}", json=json)
 
 
 @app.command(cls=InOrder, help=UPGRADE)
@@ -257,136 +193,15 @@ def raise_cap(
     """Raise a cap."""
     with reported(json):
         account = dawa.ledger.opened(ledger).raise_cap(dataset, cap, why=why, who=who)
-        _answer(account.to_json(), f"Raised: {account}.", json=json)
+        answer(account.to_json(), f"Raised: {account}.", json=json)
 
 
-@app.command(cls=InOrder, help=SPEND)
-def spend(
-    dataset: Dataset,
-    epsilon: Annotated[str, typer.Argument(metavar="EPSILON", help="0.1 or 1/10.", show_default=False)],
-    what: Annotated[str, typer.Option("--what", help="What it was spent on.", show_default=False)],
-    *,
-    unit: Annotated[str, typer.Option("--unit", metavar="COLUMNS", help=UNIT)] = "record",
-    table: TheTable = None,
-    release: Annotated[
-        str | None, typer.Option("--release", metavar="ID", help="The release's name.", show_default="a random one")
-    ] = None,
-    file: Annotated[str | None, typer.Option("--file", help="Where the release is.", show_default=False)] = None,
-    mechanism: Annotated[str, typer.Option("--mechanism", help="What made it.")] = "made elsewhere",
-    ledger: Where = USUAL_LEDGER,
-    who: Who = None,
-    json: Json = False,
-) -> None:
-    """Book a release that was made elsewhere."""
-    with reported(json):
-        book = dawa.ledger.opened(ledger)
-        reservation = book.reserve(
-            dataset,
-            epsilon,
-            what={"note": what},
-            mechanism=mechanism,
-            who=who,
-            unit=_unit(unit) or (),
-            table=_table(table),
-        )
-        entry = reservation.finalise(release or uuid.uuid4().hex, file)
-        account = reservation.account
-        _answer(
-            {"reservation": reservation.entry.to_json(), "release": entry.to_json(), "account": account.to_json()},
-            f"Booked as entry {reservation.entry.number}: {account}. {account.whom}",
-            json=json,
-        )
-
-
-@app.command("take-back", cls=InOrder, help=TAKE_BACK)
-def take_back(
-    entry: Annotated[
-        int, typer.Argument(metavar="ENTRY", help="The number of the entry that reserved.", show_default=False)
-    ],
-    why: Annotated[str, typer.Option("--why", help="How you know that nothing was seen.", show_default=False)],
-    *,
-    ledger: Where = USUAL_LEDGER,
-    who: Who = None,
-    json: Json = False,
-) -> None:
-    """Undo a reservation."""
-    with reported(json):
-        book = dawa.ledger.opened(ledger)
-        undone = book.take_back(entry, why=why, who=who)
-        account = book.account(undone.dataset)
-        _answer(
-            {"take_back": undone.to_json(), "account": account.to_json()},
-            f"Took entry {entry} back, as entry {undone.number}: {account}.",
-            json=json,
-        )
-
-
-@app.command(cls=InOrder, help=SHOW)
-def show(dataset: OneDataset = None, *, ledger: Where = USUAL_LEDGER, json: Json = False) -> None:
-    """Show what is left."""
-    with reported(json):
-        summary = dawa.ledger.opened(ledger).summary(dataset)
-        if json:
-            write_json(summary.to_json())
-        else:
-            looks.show(summary)
-        looks.leave_if_edited(summary.broken, json=json)
-
-
-@app.command(cls=InOrder, help=HISTORY)
-def history(dataset: OneDataset = None, *, ledger: Where = USUAL_LEDGER, json: Json = False) -> None:
-    """List all entries."""
-    with reported(json):
-        book = dawa.ledger.opened(ledger)
-        broken, entries = book.summary().broken, book.history(dataset)
-        if json:
-            write_json([entry.to_json() for entry in entries])
-        else:
-            looks.history(entries)
-        looks.leave_if_edited(broken, json=json)
-
-
-@app.command(cls=InOrder, help=EXPORT)
-def export(
-    *,
-    form: Annotated[
-        Literal["csv", "json"] | None, typer.Option("--format", help="How to write them.", show_default="csv")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="A new file.", show_default="the terminal")
-    ] = None,
-    ledger: Where = USUAL_LEDGER,
-    json: Json = False,
-) -> None:
-    """Write all entries."""
-    if json and form == "csv":
-        raise typer.BadParameter("--json and --format csv contradict each other.")
-    with reported(json):
-        book = dawa.ledger.opened(ledger)
-        broken, entries = book.summary().broken, book.history()
-        with looks.target(out) as target:
-            if json or form == "json":
-                write_json({"broken": broken, "entries": [entry.to_json() for entry in entries]}, target)
-            else:
-                looks.write_csv(entries, target)
-        looks.leave_if_edited(broken, json=json)
-
-
-def _unit(text: str | None) -> tuple[str, ...] | None:
-    """A unit as it is typed, if one is; nobody creates, binds or spends for a unit that is unknown."""
-    unit = None if text is None else dawa.ledger.scopes.parsed(text)
-    if text is not None and unit is None:
-        raise dawa.ledger.scopes.unnamed()
-    return unit
-
-
-def _table(text: str | None) -> str | None:
-    """A table as it is typed, by its public name."""
-    return None if text is None else labelled(text)
-
-
-def _answer(data: dict[str, Any], sentence: str, *, json: bool) -> None:
-    if json:
-        write_json(data)
-    else:
-        typer.echo(sentence)
+for _name, _help, _command in (
+    ("spend", bookings.SPEND, bookings.spend),
+    ("take-back", bookings.TAKE_BACK, bookings.take_back),
+    ("recover", bookings.RECOVER, bookings.recover),
+    ("show", bookings.SHOW, bookings.show),
+    ("history", bookings.HISTORY, bookings.history),
+    ("export", bookings.EXPORT, bookings.export),
+):
+    app.command(_name, cls=InOrder, help=_help)(_command)

@@ -1,6 +1,7 @@
 """How a ledger looks on a terminal: accounts, entries, and what an upgrade finds."""
 
 import csv
+import io
 import json as encoder
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 import dawa
+from dawa import whole
 from dawa.budget import shown
 from dawa.cli.terminal import REFUSED
 from dawa.errors import LedgerError
@@ -25,6 +27,7 @@ if TYPE_CHECKING:  # a database, which --help answers without
     import dawa.ledger.scopes
     from dawa.ledger import Account, Entry, Ledger, Summary, Upgrade
     from dawa.ledger.upgrade import Old
+    from dawa.publish.recovery import Trace
 
 BAR = 20
 EMPTY: tuple[object, ...] = (None, "", [], {})
@@ -33,6 +36,16 @@ OLD = (
     "An earlier dawa made this ledger: its accounts add up what was spent for records and for persons, and nothing more"
     " is spent in it before an upgrade. See what it would do: dawa ledger upgrade --dry-run"
 )
+
+
+RECOVERED = {
+    "working": "its run is still at work, and will write to {where}.",
+    "found": "its release is in {where}, and the ledger does not know.",
+    "booked": "its release is in {where}, and now the ledger knows.",
+    "nothing": "there is no release in {where}. If its run was killed, nothing was made.",
+    "unnamed": "it does not say where its release is. If nothing was made, it can be taken back.",
+}
+"""What ``dawa ledger recover`` says, by the states of ``publish.recovery``."""
 
 
 def show(summary: "Summary") -> None:
@@ -147,6 +160,20 @@ def _released(columns: Sequence[str]) -> str:
     return f", of {' and '.join(columns)}" if columns else ""
 
 
+def recovered(traces: "Sequence[Trace]") -> None:
+    """What became of each pending reservation."""
+    console = Console()
+    for trace in traces:
+        entry, words = trace.entry, RECOVERED[trace.state].format(where=trace.where)
+        told = f" {trace.problem}" if trace.problem else ""
+        console.print(
+            _text(f"Entry {entry.number} reserved {_shown(entry.epsilon)} of {entry.dataset}: {words}{told}"),
+            soft_wrap=True,
+        )
+    if not traces:
+        console.print(_text("Every reservation has its release, or was taken back."))
+
+
 def leave_if_edited(broken: int | None, *, json: bool) -> None:
     """Say that somebody edited the ledger, and leave with an exit code that says so too."""
     if broken is None:
@@ -166,9 +193,10 @@ def target(out: Path | None) -> Iterator[TextIO]:
     if out is None:
         yield sys.stdout
         return
+    text = io.StringIO(newline="")
+    yield text
     try:
-        with out.open("x", encoding="utf-8", newline="") as file:
-            yield file
+        whole.write(out, text.getvalue(), new=True)
     except FileExistsError:
         raise LedgerError(f"'{out}' exists already.", "choose another name for the export.") from None
     except OSError as error:

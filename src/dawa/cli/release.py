@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,7 +17,7 @@ from dawa.cli import options, specs
 from dawa.cli.query import answers_as_json, answers_as_table, apart_as_json, tell_apart
 from dawa.cli.specs import Typed
 from dawa.cli.terminal import reported, screen, working, write_json
-from dawa.errors import LedgerError, SpecError, UnbookedWarning
+from dawa.errors import InvariantError, LedgerError, SpecError, UnbookedWarning
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.ledger import Account
@@ -175,8 +175,12 @@ def _made(spec: Spec, *, force: bool) -> Made:
     if spec.out is None:
         raise SpecError("The release has no folder to go to.", "name a new one: --out out/.")
     meant = specs.meaning(spec)
-    with dawa.publish.folder.prepared(spec.out, replace=force) as place, working("Checking"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnbookedWarning)  # said below, when the ledger is told where the folder is
+    with (
+        dawa.publish.folder.prepared(spec.out, meant.asked, sys.stdout, replace=force) as keeper,
+        working("Checking"),
+        warnings.catch_warnings(record=True) as told,
+    ):
+        warnings.simplefilter("always", UnbookedWarning)
         released = dawa.release(
             specs.table(spec),
             meant.axes if len(meant.axes) > 1 else meant.axes[0],
@@ -189,26 +193,33 @@ def _made(spec: Spec, *, force: bool) -> Made:
             ledger=meant.ledger,
             dataset=spec.dataset,
             seed=spec.seed,
+            out=keeper,
             **spec.options,
         )
-        written = dawa.publish.folder.fill(place, released, meant.asked, sys.stdout)
+    written = keeper.written
+    if written is None:
+        raise InvariantError("The release was not kept.")
+    for warning in told:
+        if not isinstance(warning.message, UnbookedWarning):
+            warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
+    shown = keeper.place.shown
+    earlier = None if written.earlier is None else shown(written.earlier)
+    written = replace(written, folder=shown(written.folder), earlier=earlier)
+    _complain(written, [str(one.message) for one in told if isinstance(one.message, UnbookedWarning)])
     left = None
     if meant.ledger is not None:
-        _file(meant.ledger, released, written)
         with suppress(LedgerError):  # the release is made and booked: that its ledger fails now is not an error
             left = specs.account(meant.ledger, spec)
     return Made(released, meant.asked, written, left)
 
 
-def _file(ledger: str, released: Release, written: Written) -> None:
-    """Book where the release went."""
-    try:
-        dawa.ledger.opened(ledger).filed(str(released.id), written.folder.absolute())
-    except LedgerError as error:
-        raise LedgerError(
-            f"The release is in {written.folder}, but the ledger does not know: {error.problem}",
-            f"{error.hint.removesuffix('.')}; do not take back what was reserved for it.",
-        ) from None
+def _complain(written: Written, unbooked: list[str]) -> None:
+    """Say what did not become as it should: the folder, or what the ledger knows of it."""
+    if written.problem is not None:
+        raise type(written.problem)(" ".join([written.problem.problem, *unbooked]), written.problem.hint)
+    if unbooked:
+        problem, _, hint = unbooked[0].partition("\n")
+        raise LedgerError(problem, hint or "see dawa ledger recover.")
 
 
 def _summary(made: Made) -> dict[str, object]:

@@ -7,6 +7,7 @@ values out of the data, so even a defect shows no more than its kind, unless the
 
 import json as encoder
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,11 +16,11 @@ from typing import TextIO
 import typer
 from rich.console import Console
 
-from dawa import progress
+from dawa import interrupts, progress
 from dawa.errors import DawaError, ExhaustedError, PublicNote
 
-REFUSED, EXHAUSTED, STOPPED = 1, 3, 130
-"""Exit codes; 0 is done, and 2 is wrong usage, which Typer finds."""
+REFUSED, EXHAUSTED, STOPPED = 1, 3, 128
+"""Exit codes; 0 is done, and 2 is wrong usage, which Typer finds. A signal's number is added to the last."""
 
 DEBUG = "DAWA_DEBUG"
 
@@ -65,14 +66,15 @@ def reported(json: bool = False) -> Iterator[None]:  # noqa: FBT001, FBT002  the
         json: Whether a machine reads stdout; it then finds ``{"error": {"kind", "problem", "hint"}}`` there.
     """
     try:
-        yield
+        with interrupts.raised():
+            yield
     except DawaError as error:
         _say(type(error).__name__, error.problem, error.hint, json=json)
         raise typer.Exit(EXHAUSTED if isinstance(error, ExhaustedError) else REFUSED) from None
     except KeyboardInterrupt as error:
         said = _noted(error, "Stopped.", "budget that a ledger had reserved by then stays spent.")
         _say("Stopped", *said, json=json)
-        raise typer.Exit(STOPPED) from None
+        raise typer.Exit(STOPPED + getattr(error, "signal", signal.SIGINT)) from None
     except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
         raise
     except Exception as error:

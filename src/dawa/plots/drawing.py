@@ -16,6 +16,7 @@ from unicodedata import east_asian_width
 
 import numpy as np
 
+from dawa import whole
 from dawa.arrays import FloatArray
 from dawa.errors import OptionError
 from dawa.limits import MOST_PIXELS
@@ -114,8 +115,10 @@ def saved(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
         raise OptionError(
             f"{target.name!r} does not say in which format to draw.", "end the path in .pdf, .svg or .png."
         )
+    stream = io.BytesIO()
+    _write(figure, stream, kind)
     try:
-        _write(figure, target, kind)
+        whole.write(target, stream.getvalue())
     except OSError as error:
         raise OptionError(f"The figure cannot be saved: {error.strerror}.", "choose another path.") from None
     return figure
@@ -128,7 +131,7 @@ def as_svg(figure: "Figure") -> str:
     return stream.getvalue().decode("utf-8")
 
 
-def _write(figure: "Figure", target: Path | io.BytesIO, kind: str) -> None:
+def _write(figure: "Figure", target: io.BytesIO, kind: str) -> None:
     from matplotlib import rc_context  # noqa: PLC0415  slow to load
 
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)

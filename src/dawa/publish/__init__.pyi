@@ -1,3 +1,3 @@
-from . import folder, page, readme, tables
+from . import folder, page, place, readme, recovery, tables
 
-__all__ = ["folder", "page", "readme", "tables"]
+__all__ = ["folder", "page", "place", "readme", "recovery", "tables"]

@@ -1,125 +1,139 @@
-"""The output folder: written whole or not at all, never over an earlier release, and never lost once it is paid for.
+"""The folder of a release: its files, written once the release is paid for, and kept whatever happens then.
 
-Everything goes into a scratch folder beside the target, which is renamed when it is complete. The release itself is
-written first. If the disk is full by then, the budget is already spent, so the release is saved wherever there is room.
+The release itself is written first. If there is no room for it, it is saved wherever there is; if the rest cannot be
+written, the folder is kept without it. Either way the ledger is told that the release exists, and the person where.
 """
 
+import io
 import json
 import os
-import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-from dawa import limits, progress
+from dawa import limits, progress, whole
 from dawa.errors import FolderError, ReleaseError
 from dawa.plots import picture
+from dawa.publish import place as places
 from dawa.publish import readme, tables
+from dawa.publish.place import RELEASE, Place
 from dawa.results.answers import Answer
 from dawa.results.release import Release, load
 from dawa.spec import ranges
 from dawa.spec.ranges import Asked
 
-RELEASE, README, FIGURE = "release.json", "README.md", "release.svg"
+README, FIGURE = "README.md", "release.svg"
 BUCKETS, CELLS, APART, ANSWERS = "buckets.csv", "cells.csv", "apart.csv", "answers.csv"
 
-
-@dataclass(frozen=True)
-class Place:
-    """Where a folder will be.
-
-    Attributes:
-        target: Its final path.
-        scratch: Where it is written first.
-        replace: Whether an earlier folder of that name is moved aside.
-    """
-
-    target: Path
-    scratch: Path
-    replace: bool
+ASKED = "asked.json"
+"""The ranges that were named, as long as the folder is not complete: whoever completes it needs them."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """A complete folder.
+    """What became of a folder.
 
     Attributes:
         folder: Where it is.
         files: The names of its files.
         answers: The release's answers to the ranges that were asked.
         earlier: Where an earlier folder of that name was moved, if there was one.
+        problem: Why it is not what was asked for; None if it is.
     """
 
     folder: Path
     files: tuple[str, ...]
     answers: tuple[Answer, ...]
     earlier: Path | None = None
+    problem: FolderError | None = None
+
+
+@dataclass
+class Keeper:
+    """Writes a release into a folder as soon as it is made, and remembers what became of it.
+
+    Attributes:
+        place: What ``place.prepared`` made.
+        asked: Ranges to list with their answers; without any, that file is not written.
+        last_resort: The stream that the release is printed to if it cannot be written to any disk.
+        written: The folder, once ``keep`` was called.
+    """
+
+    place: Place
+    asked: Sequence[Asked] = ()
+    last_resort: TextIO | None = None
+    written: Written | None = field(default=None, init=False)
+
+    @property
+    def where(self) -> Mapping[str, str]:
+        """Where the release will be, for a ledger."""
+        return self.place.where
+
+    def keep(self, release: Release) -> Path | None:
+        """Write the release; the result is its folder or file, or None if it could only be printed.
+
+        Whatever cannot be written is told by ``written.problem``: nothing is raised once the release is safe.
+        """
+        self.written = _kept(self.place, release, self.asked, self.last_resort)
+        return self.written.folder if self.written.files else None
+
+    def withdraw(self) -> Path | None:
+        """Take a release that turned out not to be paid for away from where people look; the result is where it is."""
+        if self.written is None or not self.written.files:
+            return None
+        with suppress(OSError):
+            hidden = places.withdrawn(self.written.folder)
+            if self.written.earlier is not None:
+                self.written.earlier.rename(self.place.target)
+            return hidden
+        return self.written.folder
 
 
 @contextmanager
-def prepared(target: str | os.PathLike[str], *, replace: bool = False) -> Iterator[Place]:
+def prepared(
+    target: str | os.PathLike[str],
+    asked: Sequence[Asked] = (),
+    last_resort: TextIO | None = None,
+    *,
+    replace: bool = False,
+) -> Iterator[Keeper]:
     """Make sure that a folder can be written, before anything is spent on it.
 
     Args:
         target: The folder to write.
+        asked: Ranges to list with their answers.
+        last_resort: The stream that the release is printed to if it cannot be written to any disk.
         replace: Whether to move an earlier folder of that name aside.
 
     Raises:
         FolderError: If the folder exists already, or cannot be written.
     """
-    place = Path(target)
-    try:
-        _check(place, replace=replace)
-        scratch = place.absolute().parent / f".{place.name}-{uuid.uuid4().hex[:8]}"
-        scratch.mkdir(parents=True)
-        (scratch / README).touch()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "this cannot be a name"
-        raise FolderError(f"{place} cannot be written: {reason}.", "choose another folder.") from None
-    try:
-        yield Place(place, scratch, replace)
-    finally:
-        if not (scratch / RELEASE).exists():
-            shutil.rmtree(scratch, ignore_errors=True)
+    with places.prepared(target, replace=replace) as place:
+        try:
+            whole.write(place.scratch / ASKED, json.dumps([asdict(one) for one in asked]))
+        except OSError as error:
+            raise FolderError(f"{target} cannot be written: {error.strerror}.", "choose another folder.") from None
+        yield Keeper(place, asked, last_resort)
 
 
-def fill(place: Place, release: Release, asked: Sequence[Asked], last_resort: TextIO) -> Written:
-    """Write all files and give the folder its name.
-
-    Args:
-        place: What ``prepared`` made.
-        release: What to write.
-        asked: Ranges to list with their answers; without any, that file is not written.
-        last_resort: The stream that the release is printed to if it cannot be written to any disk.
+def completed(place: Place, release: Release) -> Written:
+    """Complete a folder whose run was killed after it had written the release, and give it its name.
 
     Raises:
-        FolderError: If something could not be written; the error says where the release is.
+        OSError: If something cannot be written; the release stays where it is.
     """
-    progress.reached("Writing")
-    _save(place, release, last_resort)
     try:
-        answers = ranges.answered(release, asked)
-        written = _tables(release, asked, answers)
-        for name, table in written.items():
-            with (place.scratch / name).open("w", encoding="utf-8", newline="") as file:
-                tables.write(table, file)
-        pictures = (FIGURE,) if picture.drawable(release) else ()
-        for name in pictures:
-            picture.draw(release, place.scratch / name)
-        files = (RELEASE, *written, *pictures, README)
-        (place.scratch / README).write_text(readme.readme(release, files), encoding="utf-8")
-        earlier = _named(place)
-    except BaseException as error:  # noqa: BLE001  after any error, the release is still paid for
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
-        raise FolderError(
-            f"{place.target} is not complete ({reason}), but the release is safe in {place.scratch / RELEASE}.",
-            "its budget is spent: keep that file, and make room before you copy it.",
-        ) from None
-    return Written(place.target, files, tuple(answers), earlier)
+        listed = json.loads((place.scratch / ASKED).read_text(encoding="utf-8"))
+        asked = [
+            Asked(tuple(one["lo"]), tuple(one["hi"]), one["where"], tuple(map(tuple, one["labels"]))) for one in listed
+        ]
+    except FileNotFoundError:  # removed right before the folder gets its name
+        asked = []
+    return _completed(place, release, asked)
 
 
 def opened(path: str | os.PathLike[str]) -> Release:
@@ -134,16 +148,50 @@ def opened(path: str | os.PathLike[str]) -> Release:
     return load(place / RELEASE if place.is_dir() else place)
 
 
-def _check(place: Path, *, replace: bool) -> None:
-    if place.exists() and not place.is_dir():
-        raise FolderError(f"{place} is a file.", "choose another name for the folder.")
-    if place.resolve() in {Path.cwd(), *Path.cwd().parents}:
-        raise FolderError(f"{place} is the current folder, or a folder above it.", "name a new folder.")
-    if _holds_something(place) and not replace:
-        raise FolderError(
-            f"{place} exists already.",
-            "choose another folder, or pass --force: the earlier one is then moved aside, not deleted.",
+def _kept(place: Place, release: Release, asked: Sequence[Asked], last_resort: TextIO | None) -> Written:
+    """Write all files and give the folder its name, or keep the release as well as can be."""
+    progress.reached("Writing")
+    try:
+        release.save(place.scratch / RELEASE)
+    except BaseException as error:  # noqa: BLE001  whatever it is, the release is paid for
+        return _rescued(place, release, last_resort, _reason(error))
+    try:
+        written = _completed(place, release, asked)
+    except BaseException as error:  # noqa: BLE001  likewise
+        folder = places.visible(place)
+        problem = FolderError(
+            f"{place.label} is not complete ({_reason(error)}), but the release is safe in {folder / RELEASE}.",
+            "its budget is spent: keep that file, and make room before you copy it.",
         )
+        return Written(folder, (RELEASE,), (), problem=problem)
+    return written
+
+
+def _completed(place: Place, release: Release, asked: Sequence[Asked]) -> Written:
+    """Write the files that are not there yet, and give the folder its name."""
+    answers = ranges.answered(release, asked)
+    rows = _tables(release, asked, answers)
+    pictures = (FIGURE,) if picture.drawable(release) else ()
+    files = (RELEASE, *rows, *pictures, README)
+    looked_at = (place.scratch, place.target) if place.inside else (place.scratch,)
+    there = {file.name for folder in looked_at for file in folder.iterdir()}
+    for name, table in rows.items():
+        if name not in there:
+            text = io.StringIO(newline="")
+            tables.write(table, text)
+            whole.write(place.scratch / name, text.getvalue())
+    for name in set(pictures) - there:
+        picture.draw(release, place.scratch / name)
+    if README not in there:
+        whole.write(place.scratch / README, readme.readme(release, files))
+    (place.scratch / ASKED).unlink(missing_ok=True)
+    found = places.named(place)
+    taken = FolderError(
+        f"{place.label} was taken in the meantime: the release is complete in {found.folder}.",
+        "its budget is spent: use it there, or rename it.",
+    )
+    problem = None if found.folder == place.target else taken
+    return Written(found.folder, files, tuple(answers), found.earlier, problem)
 
 
 def _tables(release: Release, asked: Sequence[Asked], answers: Sequence[Answer]) -> dict[str, tables.Rows]:
@@ -160,67 +208,37 @@ def _tables(release: Release, asked: Sequence[Asked], answers: Sequence[Answer])
     return found
 
 
-def _save(place: Place, release: Release, last_resort: TextIO) -> None:
-    """Write the release itself; if it does not fit here, write it elsewhere."""
-    try:
-        _safely(release, place.scratch / RELEASE)
-    except OSError as error:
-        reason = error.strerror
-    else:
-        return
-    for folder in (Path(tempfile.gettempdir()), Path.home()):
+def _rescued(place: Place, release: Release, last_resort: TextIO | None, reason: str) -> Written:
+    """A release that does not fit where it should be, saved elsewhere."""
+    for folder in _elsewhere():
         rescue = folder / f"dawa-{place.target.name}-{uuid.uuid4().hex[:8]}.json"
         with suppress(OSError):
-            _safely(release, rescue)
-            raise FolderError(
-                f"{place.target} cannot be written ({reason}), but the release is safe in {rescue}.",
+            release.save(rescue)
+            problem = FolderError(
+                f"{place.label} cannot be written ({reason}), but the release is safe in {rescue}.",
                 "its budget is spent: keep that file.",
             )
+            return Written(rescue, (rescue.name,), (), problem=problem)
+    if last_resort is None:
+        raise FolderError(f"{place.label} cannot be written ({reason}), nor can any other place.", "make room.")
     last_resort.write(json.dumps(release.to_json()) + "\n")
     last_resort.flush()
-    raise FolderError(
-        f"Neither {place.target} nor any other place can be written ({reason}), so the release was printed.",
+    problem = FolderError(
+        f"Neither {place.label} nor any other place can be written ({reason}), so the release was printed.",
         f"its budget is spent: copy the line that begins with {{ into a file {RELEASE}.",
     )
+    return Written(place.target, (), (), problem=problem)
 
 
-def _safely(release: Release, path: Path) -> None:
-    """Write a release through to the disk, or leave no file behind."""
-    try:
-        release.save(path)
-        with path.open("rb+") as file:
-            os.fsync(file.fileno())
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+def _elsewhere() -> list[Path]:
+    """Folders that may have room: the one for temporary files, and the user's own."""
+    found = []
+    with suppress(OSError):  # a machine without any
+        found.append(Path(tempfile.gettempdir()))
+    with suppress(RuntimeError):  # a user without one
+        found.append(Path.home())
+    return found
 
 
-def _named(place: Place) -> Path | None:
-    """Give the scratch folder its final name; returns where an earlier folder of that name was moved."""
-    earlier = None
-    if _holds_something(place.target):
-        if not place.replace:
-            raise FileExistsError(0, "it appeared in the meantime")
-        earlier = _free(place.target)
-        place.target.rename(earlier)
-    elif place.target.exists():
-        place.target.rmdir()
-    try:
-        place.scratch.rename(place.target)
-    except OSError:
-        if earlier is not None:
-            earlier.rename(place.target)
-        raise
-    return earlier
-
-
-def _free(target: Path) -> Path:
-    """A name for the earlier folder that is not taken."""
-    number = 1
-    while (name := target.with_name(f"{target.name}.earlier-{number}")).exists():
-        number += 1
-    return name
-
-
-def _holds_something(folder: Path) -> bool:
-    return folder.is_dir() and any(folder.iterdir())
+def _reason(error: BaseException) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dawa import check, infer
+from dawa import check, infer, whole
 from dawa.arrays import BoolArray, FloatArray, IntArray
 from dawa.axis import Axis, AxisValue, State
 from dawa.axis.apart import named, patterns, touching
@@ -185,11 +185,12 @@ class Release:
         return file.written(self.axes, self.estimate, self.privacy, self.others)
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the release as JSON; ``dawa.load`` reads it back."""
-        target = Path(path)
-        text = json.dumps(self.to_json(), indent=1)
-        target.write_text(text + "\n", encoding="utf-8")
-        return target
+        """Write the release as JSON, whole or not at all; ``dawa.load`` reads it back."""
+        return whole.write(path, self.as_text())
+
+    def as_text(self) -> str:
+        """What ``save`` writes."""
+        return json.dumps(self.to_json(), indent=1) + "\n"
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write a page in which a reader drags a range and reads the answer: one HTML file that needs nothing else.

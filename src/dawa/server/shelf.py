@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from dawa.errors import DawaError, ReleaseError
-from dawa.publish.folder import RELEASE
+from dawa.publish.place import RELEASE
 from dawa.results.release import Release, load
 
 HINT = "pass a folder that dawa release wrote, a folder of such folders, or release files."

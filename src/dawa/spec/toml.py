@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from dawa import whole
 from dawa.budget import shown
 from dawa.errors import ConditionError, DawaError, SpecError
 from dawa.sources import dialect, forms
@@ -131,8 +132,7 @@ def save(spec: Spec, path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     text = written(spec, target.parent)
     try:
-        with target.open("x", encoding="utf-8") as file:
-            file.write(text)
+        whole.write(target, text, new=True)
     except FileExistsError:
         if target.is_file() and target.read_bytes() == text.encode():
             return target

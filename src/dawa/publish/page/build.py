@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dawa import progress
+from dawa import progress, whole
 from dawa.axis import Axis, DateAxis
 from dawa.axis.apart import clipped, named, patterns
 from dawa.axis.readings import UNITS, at, ticks
@@ -73,7 +73,7 @@ def save(release: Release, path: str | PathLike[str]) -> Path:
     """
     target, text = Path(path), html(release)
     try:
-        target.write_text(text, encoding="utf-8")
+        whole.write(target, text)
     except OSError as error:
         raise FolderError(f"{target} cannot be written: {error.strerror}.", "choose another file.") from None
     return target

@@ -1,0 +1,189 @@
+"""How a release pays: which ledger, what is booked, and the way from a paid release to one that is kept.
+
+The order is: reserve, compute, write and sync, then finalise. A run that dies before it has written leaves a
+reservation that a person may take back. One that dies later leaves a release that ``dawa ledger recover`` finds, by
+what was booked about it. Between the first private draw and the end of writing, signals wait.
+"""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from dawa import interrupts, progress
+from dawa.axis import AutoAxis, Axis
+from dawa.errors import LedgerError, OptionError, PublicNote, SourceError, TakenBackError, UnbookedWarning
+from dawa.results.keeping import FileKeeper, Keeper
+from dawa.results.release import Release
+from dawa.sources.tables import Source
+
+if TYPE_CHECKING:
+    from dawa.ledger import Ledger, LedgerLike, Reservation
+
+KEPT = "kept"
+"""The word in an entry's description under which it says where its release will be, and what it is called."""
+
+WAITING = "Finishing first: this is paid for. Ask again to give it up"
+
+
+@dataclass
+class Payment:
+    """What a ledger knows about one release, and what becomes of the release.
+
+    Attributes:
+        book: The ledger that pays; None if none does.
+        dataset: The account in it.
+        keeper: Puts the release where it stays; None leaves it in memory.
+        name: What the release is called.
+        reservation: What was paid.
+        kept: Where the release is.
+    """
+
+    book: "Ledger | None"
+    dataset: str | None
+    keeper: Keeper | None
+    name: str = field(default_factory=lambda: uuid4().hex)
+    reservation: "Reservation | None" = None
+    kept: Path | None = None
+    _hold: interrupts.Hold | None = field(default=None, repr=False)
+    _paid: ExitStack = field(default_factory=ExitStack, repr=False)
+
+    @classmethod
+    def of(
+        cls, ledger: "LedgerLike | None", dataset: str | None, out: "str | PathLike[str] | Keeper | None"
+    ) -> "Payment":
+        """The payment for a release, of which nothing is paid yet.
+
+        Raises:
+            DawaError: If the ledger or the account is not named, or nothing can be written where the release should go.
+        """
+        return cls(_ledger(ledger, dataset), dataset, FileKeeper.at(out) if isinstance(out, (str, PathLike)) else out)
+
+    @contextmanager
+    def accounted(self) -> Iterator[None]:
+        """Let a failure in the block say what was paid; a signal that had to wait takes effect afterwards."""
+        with self._paid:
+            yield
+        if self._hold is not None and self._hold.asked:
+            stopped = interrupts.Interrupted(self._hold.asked[0])
+            if self.kept is not None:
+                stopped.add_note(
+                    PublicNote(f"The release was finished first, as it is paid for: it is in {self.kept}.")
+                )
+            raise stopped
+
+    def reserve(
+        self, epsilon: Fraction, source: Source, table: str, unit: tuple[str, ...], mechanism: str, what: dict[str, Any]
+    ) -> None:
+        """Spend what the release will cost, before its data is read, if a ledger pays."""
+        if self.book is None or self.dataset is None:
+            return
+        _check_case(unit, source)
+        where = {} if self.keeper is None else {KEPT: {**self.keeper.where, "release": self.name}}
+        self.reservation = self.book.reserve(
+            self.dataset, epsilon, what={**what, **where}, mechanism=mechanism, unit=unit, table=table
+        )
+        self._paid.enter_context(self.reservation.accounted())
+
+    def hold(self) -> None:
+        """Put off signals until the release is kept, if it is to be kept: the first private draw comes next."""
+        if self.keeper is not None and self._hold is None:
+            self._hold = self._paid.enter_context(interrupts.held(lambda: progress.reached(WAITING)))
+
+    def settled(self, release: Release) -> Release:
+        """Keep the release, then tell the ledger that it was made.
+
+        Raises:
+            TakenBackError: If the reservation was taken back meanwhile: the release is unpaid, and nobody may have it.
+        """
+        if self.keeper is not None:
+            if self._hold is not None:
+                self._hold.close()
+            self.kept = self.keeper.keep(release)
+        if self.reservation is not None:
+            self._finalise(self.reservation)
+        return release
+
+    def _finalise(self, reservation: "Reservation") -> None:
+        try:
+            reservation.finalise(self.name, self.kept)
+        except TakenBackError as error:
+            hidden = None if self.keeper is None else self.keeper.withdraw()
+            if hidden is None:
+                raise
+            raise TakenBackError(
+                f"{error.problem} What was computed is in {hidden}, and is not paid for.",
+                f"delete it without looking at it; {error.hint}",
+            ) from None
+        except (LedgerError, KeyboardInterrupt) as error:
+            # A release that is paid for is kept even if the ledger fails now: its entry stays spent, and pending.
+            why = str(error) if isinstance(error, LedgerError) else "it was interrupted."
+            again = "" if self.kept is None else f" The release is in {self.kept}: dawa ledger recover books it."
+            warnings.warn(
+                f"The release was made, but the ledger could not record it: {why}\n"
+                f"Entry {reservation.entry.number} stays spent: do not take it back.{again}",
+                UnbookedWarning,
+                stacklevel=4,
+            )
+
+
+def check_seed(seed: int | None, ledger: "LedgerLike | None", dataset: str | None) -> None:
+    """Refuse to book a run whose noise anybody can repeat: what it spends bounds nobody's loss."""
+    if seed is not None and not (ledger is None and dataset is None):
+        raise OptionError(
+            "A run with a seed is not private, so no ledger books it.",
+            "leave out the seed to make a private release, or leave out the ledger and the dataset.",
+        )
+
+
+def _ledger(ledger: "LedgerLike | None", dataset: str | None) -> "Ledger | None":
+    """The open ledger that pays, or None."""
+    if ledger is None and dataset is None:
+        return None
+    if ledger is None or dataset is None:
+        raise OptionError(
+            "A ledger and a dataset belong together, and only one of them is named.",
+            "pass ledger='ledger.db' and dataset='hr', for example, or neither.",
+        )
+    from dawa import ledger as ledgers  # noqa: PLC0415  databases are slow to load, and not always needed
+
+    return ledgers.opened(ledger)
+
+
+def _check_case(unit: tuple[str, ...], source: Source) -> None:
+    """Refuse to book for a unit that a ledger, which compares names without case, could mistake for another."""
+    from dawa.ledger.scopes import folded  # noqa: PLC0415  loaded with the ledger
+
+    for column in unit:
+        alike = {name for name in (*(source.names or ()), *source.header) if folded(name) == folded(column)}
+        if alike - {column}:
+            raise SourceError(
+                f"The table has another column whose name differs from {column!r} in case alone, and a ledger compares"
+                " names without case: it could not tell the two units apart.",
+                "rename one of the two columns.",
+            )
+
+
+def described(
+    axes: tuple[Axis | AutoAxis, ...],
+    unit: tuple[str, ...],
+    max_rows_per_unit: int | str | None,
+    options: Mapping[str, Any],
+    declared: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What the budget is spent on, for the ledger: public inputs alone."""
+    plain = {
+        name: value if isinstance(value, (str, int, type(None))) else repr(value) for name, value in options.items()
+    }
+    return {
+        "axes": [axis.to_json() for axis in axes],
+        "unit": unit[0] if len(unit) == 1 else list(unit) or None,
+        "max_rows_per_unit": 1 if max_rows_per_unit is None else max_rows_per_unit,
+        "options": plain,
+        **declared,
+    }

@@ -1,0 +1,311 @@
+"""Where a release goes: a folder that is complete or absent, never over an earlier one, and never lost.
+
+Everything is written into a scratch folder, which gets its final name when all of it is on the disk. The scratch folder
+lies beside its target, so that one rename is enough. Where that is impossible, because the target is a mount point or
+lies in a folder that cannot be written, it lies inside the target, and its files move up, ``release.json`` last.
+
+A scratch folder is locked while its process lives. So whoever finds one can tell a run that is still at work from one
+that was killed (``recovery.py``).
+"""
+
+import errno
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dawa import whole
+from dawa.errors import FolderError
+
+try:
+    import fcntl
+except ImportError:  # Windows: nobody can tell whether a run is still at work
+    fcntl = None  # type: ignore[assignment]
+
+RELEASE = "release.json"
+
+INSIDE = ".dawa-"
+"""How the name of a scratch folder inside its target begins."""
+
+OURS = {"lost+found"}
+"""What a folder may hold and still be empty: file systems have it at their top."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a folder will be.
+
+    Attributes:
+        target: Its final path, with links followed.
+        scratch: Where it is written first.
+        given: The target as it was written, for people.
+        replace: Whether an earlier folder of that name is moved aside.
+        made: Folders above it that had to be made, the outermost first.
+    """
+
+    target: Path
+    scratch: Path
+    given: Path | None = None
+    replace: bool = False
+    made: tuple[Path, ...] = field(default=(), repr=False)
+
+    @property
+    def inside(self) -> bool:
+        """Whether the scratch folder lies inside the target."""
+        return self.scratch.parent == self.target
+
+    @property
+    def where(self) -> Mapping[str, str]:
+        """Both paths, for a ledger that should be able to find them."""
+        return {"folder": str(self.target), "scratch": str(self.scratch)}
+
+    @property
+    def label(self) -> Path:
+        """The target as people know it."""
+        return self.target if self.given is None else self.given
+
+    def shown(self, folder: Path) -> Path:
+        """A folder beside the target, or the target, as people know it: by a path like the one that they gave."""
+        linked = self.label.is_symlink() or folder.parent != self.target.parent
+        return folder if linked and folder != self.target else self.label.with_name(folder.name)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A folder that is complete.
+
+    Attributes:
+        folder: Where it is: the target, or another name if the target was taken in the meantime.
+        earlier: Where an earlier folder of that name was moved, if there was one.
+    """
+
+    folder: Path
+    earlier: Path | None = None
+
+
+@contextmanager
+def prepared(target: str | os.PathLike[str], *, replace: bool = False) -> Iterator[Place]:
+    """Make sure that a folder can be written, before anything is spent on it.
+
+    Args:
+        target: The folder to write.
+        replace: Whether to move an earlier folder of that name aside.
+
+    Raises:
+        FolderError: If the folder exists already, or cannot be written.
+    """
+    given = Path(target)
+    try:
+        place = _made(given, replace=replace)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "this cannot be a name"
+        raise FolderError(f"{given} cannot be written: {reason}.", "choose another folder.") from None
+    try:
+        with locked(place.scratch):
+            yield place
+    finally:
+        discard(place)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[bool]:
+    """Say with a lock that a process is at work in a folder; False if another one says so."""
+    if fcntl is None:
+        yield True
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        except OSError:  # a file system without locks
+            yield True
+        else:
+            yield True
+    finally:
+        os.close(handle)
+
+
+def discard(place: Place) -> None:
+    """Remove a scratch folder in which there is no release, and the folders that were made for it."""
+    if not os.path.lexists(place.scratch) or (place.scratch / RELEASE).exists():
+        return
+    shutil.rmtree(place.scratch, ignore_errors=True)
+    for folder in reversed(place.made):
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def named(place: Place) -> Named:
+    """Give a complete scratch folder its final name, on the disk.
+
+    If the name was taken in the meantime, or cannot be given, the folder gets another one that people see.
+
+    Raises:
+        OSError: If no name at all can be given; everything is still in the scratch folder.
+    """
+    whole.sync([place.scratch])
+    found = _moved_up(place) if place.inside else _renamed(place)
+    whole.sync([found.folder, *dict.fromkeys([found.folder.parent, *(folder.parent for folder in place.made)])])
+    return found
+
+
+def visible(place: Place) -> Path:
+    """Give a scratch folder that could not be completed a name that people see; its own if that fails."""
+    shown = other(place)
+    try:
+        place.scratch.rename(shown)
+    except OSError:
+        return place.scratch
+    whole.sync([shown, shown.parent])
+    return shown
+
+
+def withdrawn(folder: Path) -> Path:
+    """Take a folder or file that is not paid for away from where people and programs look for releases."""
+    hidden = folder.with_name(f".{folder.name}-not-paid-for-{uuid.uuid4().hex[:8]}")
+    folder.rename(hidden)
+    whole.sync([hidden.parent])
+    return hidden
+
+
+def left_behind(target: Path) -> list[Path]:
+    """Scratch folders with a release in them for this target, in which no process is at work any more."""
+    found = [*target.parent.glob(f".{_literal(target.name)}-????????"), *target.glob(f"{INSIDE}????????")]
+    return [folder for folder in sorted(found) if (folder / RELEASE).is_file() and not at_work(folder)]
+
+
+def at_work(folder: Path) -> bool:
+    """Whether a process says that it is at work in a folder."""
+    with suppress(OSError), locked(folder) as free:
+        return not free
+    return False
+
+
+def _made(given: Path, *, replace: bool) -> Place:
+    """A scratch folder for a target, if the target can have one."""
+    target = Path(os.path.realpath(given))
+    _check(given, target, replace=replace)
+    token = uuid.uuid4().hex[:8]
+    beside = target.parent / f".{target.name}-{token}"
+    made = _missing(target.parent)
+    try:
+        if not (target.is_dir() and _mounted(target)):
+            beside.mkdir(parents=True)
+            return Place(target, beside, given, replace, made)
+    except OSError:
+        if not target.is_dir():
+            raise
+    if _holds_something(target):
+        raise FolderError(
+            f"{given} cannot be moved aside: it is a mount point, or its parent folder cannot be written.",
+            f"name a new folder inside it: {given / 'release'}.",
+        )
+    inside = target / f"{INSIDE}{token}"
+    inside.mkdir()
+    return Place(target, inside, given, replace)
+
+
+def _check(given: Path, target: Path, *, replace: bool) -> None:
+    if target.exists() and not target.is_dir():
+        raise FolderError(f"{given} is a file.", "choose another name for the folder.")
+    if target in {Path.cwd().resolve(), *Path.cwd().resolve().parents}:
+        raise FolderError(f"{given} is the current folder, or a folder above it.", "name a new folder.")
+    if target.is_symlink():
+        raise FolderError(f"{given} is a link that leads nowhere.", "choose another name for the folder.")
+    if _holds_something(target) and not replace:
+        raise FolderError(
+            f"{given} exists already.",
+            "choose another folder, or pass --force: the earlier one is then moved aside, not deleted.",
+        )
+
+
+def _missing(folder: Path) -> tuple[Path, ...]:
+    """The folders that have to be made for this one, the outermost first."""
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    return tuple(reversed(missing))
+
+
+def _mounted(folder: Path) -> bool:
+    """Whether a folder is a mount point, which cannot be renamed or replaced.
+
+    Asked by trying to remove the folder while it cannot be removed: a mount point is busy, another is not empty.
+    """
+    probe = folder / f"{INSIDE}{uuid.uuid4().hex[:8]}"
+    probe.mkdir()
+    try:
+        folder.rmdir()
+    except OSError as error:
+        return error.errno == errno.EBUSY
+    finally:
+        probe.rmdir()
+    return False
+
+
+def _renamed(place: Place) -> Named:
+    """Rename the scratch folder, in one step that an empty folder of that name does not prevent."""
+    earlier = None
+    if place.replace and _holds_something(place.target):
+        earlier = _free(place.target)
+        place.target.rename(earlier)
+    try:
+        if os.name == "nt" and place.target.is_dir():
+            place.target.rmdir()
+        place.scratch.rename(place.target)
+    except OSError:
+        if earlier is not None:
+            with suppress(OSError):
+                earlier.rename(place.target)
+        seen = other(place)
+        place.scratch.rename(seen)
+        return Named(seen)
+    return Named(place.target, earlier)
+
+
+def _moved_up(place: Place) -> Named:
+    """Move all files from a scratch folder into the folder around it; the release comes last and makes it one."""
+    files = sorted(_names(place.scratch), key=lambda name: name == RELEASE)
+    if any(os.path.lexists(place.target / name) for name in (*files, RELEASE)):
+        seen = other(place)
+        place.scratch.rename(seen)
+        return Named(seen)
+    for name in files:
+        if name == RELEASE:
+            whole.sync([place.target])
+        (place.scratch / name).rename(place.target / name)
+    place.scratch.rmdir()
+    return Named(place.target)
+
+
+def other(place: Place) -> Path:
+    """A name that people see, for what cannot have the target's."""
+    token = place.scratch.name[-8:]
+    return place.target / f"release-{token}" if place.inside else place.target.with_name(f"{place.target.name}-{token}")
+
+
+def _free(target: Path) -> Path:
+    """A name for the earlier folder that is not taken."""
+    number = 1
+    while os.path.lexists(name := target.with_name(f"{target.name}.earlier-{number}")):
+        number += 1
+    return name
+
+
+def _holds_something(folder: Path) -> bool:
+    return folder.is_dir() and any(name not in OURS and not name.startswith(INSIDE) for name in _names(folder))
+
+
+def _names(folder: Path) -> list[str]:
+    return [child.name for child in folder.iterdir()]
+
+
+def _literal(name: str) -> str:
+    """A name as a pattern that matches it alone."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
