@@ -205,8 +205,8 @@ def target(out: Path | None) -> Iterator[TextIO]:
 
 def write_csv(entries: "Sequence[Entry]", target: TextIO) -> None:
     """Every field of every entry, as the database holds it."""
-    writer = csv.DictWriter(target, dawa.ledger.entries.COLUMNS, lineterminator="\n")
-    writer.writeheader()
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow(dawa.ledger.entries.COLUMNS)
     writer.writerows(dawa.ledger.entries.row(entry) for entry in entries)
 
 

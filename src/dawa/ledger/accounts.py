@@ -4,6 +4,7 @@ An account counts for a unit of a table. What was spent for the same unit of the
 for another counts as many times as a person has said that it does; ``ledger.md`` says what the sum then bounds.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -231,7 +232,7 @@ class _Tally:
     own: Scope
     relations: dict[Key, Relation] = field(default_factory=dict)
     live: dict[int | None, tuple[Scope, Fraction]] = field(default_factory=dict)
-    pending: set[int | None] = field(default_factory=set)
+    pending: dict[int | None, tuple[Scope, Fraction]] = field(default_factory=dict)
 
     def book(self, entry: Entry, *, newest: bool) -> None:
         """Take one more entry into account; LookupError if it follows up what is not there."""
@@ -241,10 +242,9 @@ class _Tally:
             asked = scope_of(entry, newest=newest)
             if newest:
                 self._settle(asked)
-            self.live[entry.number] = asked, _given(entry.epsilon)
-            self.pending.add(entry.number)
+            self.live[entry.number] = self.pending[entry.number] = asked, _given(entry.epsilon)
         elif entry.kind in CLOSING:
-            self.pending.remove(entry.reservation)
+            del self.pending[entry.reservation]
             if entry.kind == TAKE_BACK:
                 del self.live[entry.reservation]
         elif entry.kind == BIND:
@@ -272,21 +272,25 @@ class _Tally:
 
     def account(self, *, newest: bool) -> Account:
         """The account as it is now."""
-        factors = {key: relation.times for key, relation in self.relations.items()}
-        sums: dict[Key, tuple[Scope, Fraction]] = {}
-        spent = reserved = Fraction(0)
-        for number, (asked, epsilon) in self.live.items():
-            here = replace(asked, table=None) if asked.table == self.own.table else asked
-            sums[here.key] = here, sums.get(here.key, (here, Fraction(0)))[1] + epsilon
-            charge = (self._times(factors, here, newest=newest) or 1) * epsilon
-            spent += charge
-            reserved += charge if number in self.pending else 0
-        parts = tuple(Part(one, total, self._times(factors, one, newest=newest)) for one, total in sums.values())
+        parts = self._parts(self.live, newest=newest)
+        spent, reserved = (
+            sum(((part.times or 1) * part.epsilon for part in some), Fraction(0))
+            for some in (parts, self._parts(self.pending, newest=newest))
+        )
         related = tuple(self.relations.values())
         return Account(self.dataset, self.cap, spent, reserved, self.own.unit, self.own.table, related, parts)
 
-    def _times(self, factors: Mapping[Key, int], asked: Scope, *, newest: bool) -> int | None:
-        return counted(self.own, factors, asked.unit, asked.table) if newest else 1
+    def _parts(self, some: Mapping[int | None, tuple[Scope, Fraction]], *, newest: bool) -> tuple[Part, ...]:
+        """These reservations, added up for each unit of each table."""
+        factors = {key: relation.times for key, relation in self.relations.items()}
+        sums: dict[Key, tuple[Scope, Fraction]] = {}
+        for (asked, epsilon), often in Counter(some.values()).items():  # thousands of entries are few different ones
+            here = replace(asked, table=None) if asked.table == self.own.table else asked
+            sums[here.key] = here, sums.get(here.key, (here, Fraction(0)))[1] + often * epsilon
+        return tuple(
+            Part(one, total, counted(self.own, factors, one.unit, one.table) if newest else 1)
+            for one, total in sums.values()
+        )
 
 
 def pending(entries: Iterable[Entry]) -> list[Entry]:

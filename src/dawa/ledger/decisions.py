@@ -3,6 +3,7 @@
 ``store.append`` runs a decision inside the transaction that adds the entry. ``ledger.md`` has the proof.
 """
 
+import functools
 from dataclasses import replace
 from fractions import Fraction
 
@@ -156,9 +157,15 @@ def newest(place: Place, pages: Pages) -> dict[str, Account]:
 def added(place: Place, pages: Pages) -> dict[str, Account]:
     """The accounts that the entries make, edited or not."""
     try:
-        return accounts(pages.entries)
+        return _accounts(pages)
     except (LookupError, ValueError, TypeError, AttributeError):
         raise refusals.edited(place.name, None) from None
+
+
+@functools.lru_cache(maxsize=2)
+def _accounts(pages: Pages) -> dict[str, Account]:
+    """The accounts of pages that are looked at several times for one decision."""
+    return accounts(pages.entries)
 
 
 def known(place: Place, found: dict[str, Account], dataset: str) -> Account:

@@ -6,6 +6,7 @@ inserted breaks the chain from there on. Exact numbers are text: a database must
 Names and notes are checked to fit on one line of a terminal or an error, and into any database.
 """
 
+import functools
 import getpass
 import hashlib
 import json
@@ -86,30 +87,37 @@ class Entry:
 
 COLUMNS = tuple(field.name for field in fields(Entry))
 
+_TEXT = json.JSONEncoder(separators=(",", ":"), default=repr).encode
+_number = functools.lru_cache(fraction)  # a ledger's numbers are few, and written thousands of times
+
 
 def canonical(what: Mapping[str, Any]) -> str:
     """A description as JSON, the same text for equal values; TypeError or ValueError if JSON cannot hold it."""
     return json.dumps(what, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def row(entry: Entry) -> dict[str, Any]:
-    """An entry as a database holds it: whole numbers and text."""
-    return {**entry.to_json(), "what": None if entry.what is None else canonical(entry.what)}
+def row(entry: Entry) -> tuple[Any, ...]:
+    """An entry as a database holds it: whole numbers and text, in the order of ``COLUMNS``."""
+    found = {**entry.to_json(), "what": None if entry.what is None else canonical(entry.what)}
+    return tuple(found[name] for name in COLUMNS)
 
 
-def read(row: Mapping[str, Any]) -> Entry:
-    """The entry that ``row`` wrote; ValueError, TypeError or LookupError if somebody damaged it."""
-    if row["kind"] not in KINDS:
+def read(row: Sequence[Any]) -> Entry:
+    """The entry with these fields, as ``row`` gives them; ValueError, TypeError or LookupError if they are damaged."""
+    found = dict(zip(COLUMNS, row, strict=True))
+    if found["kind"] not in KINDS:
         raise ValueError("an unknown kind")
-    numbers = {name: None if row[name] is None else fraction(row[name]) for name in ("epsilon", "cap")}
-    what = None if row["what"] is None else json.loads(row["what"])
-    return Entry(**{**row, **numbers, "what": what})
+    for name in ("epsilon", "cap"):
+        if found[name] is not None:
+            found[name] = _number(found[name])
+    if found["what"] is not None:
+        found["what"] = json.loads(found["what"])
+    return Entry(**found)
 
 
-def digest(row: Mapping[str, Any]) -> str:
-    """The hash of all fields of a row except the hash itself."""
-    text = json.dumps([row[name] for name in COLUMNS if name != "hash"], separators=(",", ":"), default=repr)
-    return hashlib.sha256(text.encode()).hexdigest()
+def digest(row: Sequence[Any]) -> str:
+    """The hash of all fields of a row except the hash itself, which comes last."""
+    return hashlib.sha256(_TEXT(row[:-1]).encode()).hexdigest()
 
 
 def needed(entry: Entry) -> int:
@@ -122,13 +130,13 @@ def version(found: Iterable[Entry]) -> int:
     return max(map(needed, found), default=NEWEST)
 
 
-def first_broken(rows: Sequence[Mapping[str, Any]]) -> int | None:
+def first_broken(rows: Iterable[Sequence[Any]]) -> int | None:
     """The place of the first row that does not follow from those before; None if all do."""
     previous = START
     for place, found in enumerate(rows, 1):
-        if (found["number"], found["previous"], found["hash"]) != (place, previous, digest(found)):
+        if (found[0], *found[-2:]) != (place, previous, digest(found)):
             return place
-        previous = found["hash"]
+        previous = found[-1]
     return None
 
 

@@ -103,6 +103,12 @@ class PostgresDatabase:
             connection.exec_driver_sql("SELECT set_config(%s, %s, true)", (setting, value))
         connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
 
+    def still(self, connection: Connection) -> None:
+        """Trust the server: a connection is to one database until it ends."""
+
+    def sign(self) -> None:
+        """Nothing: whether somebody changed a row takes as long to ask as to read it."""
+
     def protect(self, connection: Connection) -> None:
         """Make the database itself refuse changes."""
         for trigger in TRIGGERS:

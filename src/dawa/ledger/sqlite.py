@@ -7,8 +7,12 @@ the disk too.
 """
 
 import functools
+import os
+import re
 import shlex
 import sqlite3
+from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -75,11 +79,51 @@ class SqliteFile:
             raise LedgerError(f"The folder of {self.name} does not exist.", "make it first, or choose another path.")
         if not making and not there:
             raise self.absent()
+        if there:
+            self._check_alone()
         return _engine(self.path, making)
 
     def begin(self, connection: Connection, *, writing: bool) -> None:
         """Start a transaction; a writing one locks out all other writers before it reads anything."""
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+        self.still(connection)
+
+    def still(self, connection: Connection) -> None:
+        """Make sure that the path still names the file that is open, and that nothing else does."""
+        if _identity(self.path) != getattr(connection.connection.dbapi_connection, "identity", None):
+            raise LedgerError(
+                f"The ledger {self.name} was replaced by another file while it was open.",
+                "find out who moves or restores it, and try again; nothing was booked.",
+            )
+        self._check_alone()
+
+    def _check_alone(self) -> None:
+        """Refuse a file that has several names: SQLite finds what a killed writer left behind by the name alone."""
+        file = Path(os.path.realpath(self.path))
+        try:
+            several = file.stat().st_nlink > 1
+        except OSError:
+            return
+        if several:
+            raise LedgerError(
+                f"The ledger {self.name} is one file under several names (hard links): what is spent under one can be"
+                " undone under another.",
+                "remove the other names, or copy the file and use the copy alone; link or mount its folder instead.",
+            )
+        if _mounted(file):
+            raise LedgerError(
+                f"The ledger {self.name} is a single file that is mounted here: under its other name it has another"
+                " journal, and what is spent under one can be undone under the other.",
+                "mount the folder that holds it instead, such as -v /data/ledger:/ledger.",
+            )
+
+    def sign(self) -> Hashable | None:
+        """The file, its size and its times. It is not opened: closing it would drop the locks of this process."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
     def protect(self, connection: Connection) -> None:
         """Make the database itself refuse changes."""
@@ -135,13 +179,43 @@ EXPLANATIONS = {
 }
 
 
+class _Connection(sqlite3.Connection):
+    """A connection that knows which file was at its path when it was opened."""
+
+    identity: tuple[int, int] | None = None
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _mounted(file: Path) -> bool:
+    """Whether a file is itself a mount point."""
+    try:
+        lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:  # not Linux: a file on another device than its folder is mounted
+        with suppress(OSError):
+            return file.stat().st_dev != file.parent.stat().st_dev
+        return False
+    places = (line.split(" ")[4] for line in lines if line.count(" ") > 4)
+    return any(re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), place) == str(file) for place in places)
+
+
 @functools.cache
 def _engine(path: Path, making: bool) -> Engine:  # noqa: FBT001  a key of the cache
     mode = "rwc" if making else "rw"
 
     def connected() -> sqlite3.Connection:
         # isolation_level=None: transactions begin where we say, not where the driver guesses.
-        connection = sqlite3.connect(f"{path.as_uri()}?mode={mode}", timeout=PATIENCE, isolation_level=None, uri=True)
+        before = _identity(path)
+        connection = sqlite3.connect(
+            f"{path.as_uri()}?mode={mode}", timeout=PATIENCE, isolation_level=None, uri=True, factory=_Connection
+        )
+        connection.identity = before or _identity(path)
         connection.execute("PRAGMA synchronous = EXTRA")
         return connection
 

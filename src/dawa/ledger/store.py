@@ -4,7 +4,8 @@ Nothing here knows what an entry means. A decision sees every entry that was eve
 committed before anybody is told, or not at all.
 """
 
-from collections.abc import Callable, Iterator
+import gc
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -41,6 +42,9 @@ _ENTRIES = Table(
 )
 
 
+_COLUMNS = ", ".join(entries.COLUMNS)
+
+
 class Place(Protocol):
     """A database that can hold a ledger."""
 
@@ -62,6 +66,14 @@ class Place(Protocol):
         """Start a transaction; a writing one waits until no other is writing."""
         ...
 
+    def still(self, connection: Connection) -> None:
+        """Raise an error if the ledger is no longer where the transaction began."""
+        ...
+
+    def sign(self) -> Hashable | None:
+        """What is different after anybody has written to the ledger; None if nothing is known to be."""
+        ...
+
     def protect(self, connection: Connection) -> None:
         """Install the triggers that refuse changes."""
         ...
@@ -79,7 +91,7 @@ class Place(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pages:
     """Everything that a ledger holds.
 
@@ -96,6 +108,10 @@ class Pages:
     def head(self) -> str:
         """The hash of the last entry."""
         return self.entries[-1].hash if self.entries else entries.START
+
+
+_READ: dict[Place, tuple[Hashable, Pages]] = {}
+"""What this process has read of a ledger and found whole, with a sign by which it can tell that nothing was written."""
 
 
 def read(place: Place) -> Pages:
@@ -124,10 +140,11 @@ def append(place: Place, decide: Callable[[Pages], Entry], *, making: bool = Fal
         pages = _read(place, connection)
         entry = replace(decide(pages), number=len(pages.entries) + 1, previous=pages.head)
         entry = replace(entry, hash=entries.digest(entries.row(entry)))
-        connection.execute(_ENTRIES.insert().values(entries.row(entry)))
+        connection.execute(_ENTRIES.insert().values(dict(zip(entries.COLUMNS, entries.row(entry), strict=True))))
         needed = entries.needed(entry)
         if needed > _version(place, connection):
             connection.execute(_LEDGER.insert().values(version=needed))  # this table's rows, too, are never changed
+    _remember(place, Pages((*pages.entries, entry), pages.broken))
     return entry
 
 
@@ -140,6 +157,7 @@ def _transaction(place: Place, *, writing: bool, making: bool = False) -> Iterat
             place.begin(connection, writing=writing)
             begun = True
             yield connection
+            place.still(connection)
     except DBAPIError as error:
         raise place.explained(error.orig, begun=begun) from None
 
@@ -152,10 +170,48 @@ def _read(place: Place, connection: Connection) -> Pages:
         raise LedgerError(
             f"The ledger {place.name} has version {version}, newer than {VERSION}.", "update dawa: pip install -U dawa."
         )
-    rows: list[dict[str, Any]] = [
-        dict(found) for found in connection.execute(select(_ENTRIES).order_by(_ENTRIES.c.number)).mappings()
-    ]
-    return Pages(tuple(_entry(place, row) for row in rows), entries.first_broken(rows))
+    sign, before = _READ.get(place, (None, None))
+    if before is not None and sign == place.sign() and _head(connection) == before.head:
+        return before
+    rows = _rows(connection)
+    with _without_collecting():
+        pages = Pages(tuple(_entry(place, row) for row in rows), entries.first_broken(rows))
+    _remember(place, pages)
+    return pages
+
+
+def _remember(place: Place, pages: Pages) -> None:
+    """Keep pages that are whole, if the place has a sign that changes with every change."""
+    sign = place.sign()
+    if sign is not None and pages.broken is None:
+        _READ[place] = sign, pages
+    else:
+        _READ.pop(place, None)
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Let Python not look for garbage among thousands of entries, none of which is."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _head(connection: Connection) -> str | None:
+    """The hash of the last entry: clocks are too coarse to tell two writers apart by the time alone."""
+    last = select(_ENTRIES.c.hash).order_by(_ENTRIES.c.number.desc()).limit(1)
+    return connection.scalar(last)
+
+
+def _rows(connection: Connection) -> list[tuple[Any, ...]]:
+    """All rows, as the database's driver gives them."""
+    query = f"SELECT {_COLUMNS} FROM {_ENTRIES.name} ORDER BY number"  # noqa: S608  our own names
+    found = connection.exec_driver_sql(query).cursor
+    return [] if found is None else list(map(tuple, found.fetchall()))
 
 
 def _version(place: Place, connection: Connection) -> int:
@@ -169,11 +225,11 @@ def _exists(connection: Connection) -> bool:
     return inspect(connection).has_table(_LEDGER.name)
 
 
-def _entry(place: Place, row: dict[str, Any]) -> Entry:
+def _entry(place: Place, row: tuple[Any, ...]) -> Entry:
     try:
         return entries.read(row)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         raise LedgerError(
-            f"Entry {row['number']} of the ledger {place.name} cannot be read: somebody changed it.",
+            f"Entry {row[0]} of the ledger {place.name} cannot be read: somebody changed it.",
             "restore the ledger from a backup.",
         ) from None
