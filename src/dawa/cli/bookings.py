@@ -63,6 +63,25 @@ and the decision stays in the book with its reason. If in doubt, leave it
 spent.
 """
 
+RECEIPT = """Print what the ledger is now, on one line to be kept elsewhere.
+
+\b
+  dawa ledger receipt >> /other/disk/receipts.txt
+  dawa ledger receipt | mail -s receipt auditor@example.org
+
+\b
+An older copy of the ledger that somebody puts back looks whole. A receipt
+tells: dawa ledger check. To have every booking leave a receipt, and every use
+of the ledger compared with the last, name the file: DAWA_LEDGER_ANCHOR=FILE.
+"""
+
+CHECK = """Check that nobody edited the ledger, and that it goes on from what receipts say.
+
+\b
+  dawa ledger check
+  dawa ledger check /other/disk/receipts.txt
+"""
+
 RECOVER = """Find the releases of runs that were killed after they had paid, complete and book them.
 
 \b
@@ -171,6 +190,41 @@ def recover(
             looks.recovered(traces)
         if any(trace.problem for trace in traces):
             raise typer.Exit(REFUSED)
+
+
+def receipt(*, ledger: Where = USUAL_LEDGER, json: Json = False) -> None:
+    """Print a receipt."""
+    with reported(json):
+        found = dawa.ledger.opened(ledger).receipt()
+        answer({"ledger": found.ledger, "entries": found.number, "hash": found.hash}, str(found), json=json)
+
+
+def check(
+    receipts: Annotated[
+        Path | None, typer.Argument(metavar="[RECEIPTS]", help="A file with receipts.", show_default=False)
+    ] = None,
+    *,
+    ledger: Where = USUAL_LEDGER,
+    json: Json = False,
+) -> None:
+    """Compare a ledger with its receipts."""
+    with reported(json):
+        book = dawa.ledger.opened(ledger)
+        try:
+            text = "" if receipts is None else receipts.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise LedgerError(
+                f"'{receipts}' cannot be read ({error.strerror}).", "name a file with receipts."
+            ) from None
+        own, now = book.check(text), book.receipt()
+        if receipts is not None and not own:
+            raise LedgerError(f"'{receipts}' holds no receipt of this ledger.", "name another file, or another ledger.")
+        told = "" if receipts is None else f", and goes on from {own} receipt{'s' * (own != 1)}"
+        answer(
+            {"entries": now.number, "hash": now.hash, "receipts": own},
+            f"The ledger is whole: {now.number} entries that follow from each other{told}.",
+            json=json,
+        )
 
 
 def _check_gone(entry: Entry | None) -> None:

@@ -200,6 +200,8 @@ for _name, _help, _command in (
     ("spend", bookings.SPEND, bookings.spend),
     ("take-back", bookings.TAKE_BACK, bookings.take_back),
     ("recover", bookings.RECOVER, bookings.recover),
+    ("receipt", bookings.RECEIPT, bookings.receipt),
+    ("check", bookings.CHECK, bookings.check),
     ("show", bookings.SHOW, bookings.show),
     ("history", bookings.HISTORY, bookings.history),
     ("export", bookings.EXPORT, bookings.export),

@@ -15,33 +15,38 @@ from typing import Any
 
 from dawa.budget import Epsilon
 from dawa.errors import DawaError, LedgerError, PublicNote, TakenBackError
+from dawa.ledger import anchor as anchors
 from dawa.ledger import decisions, drafts, entries, refusals, store, upgrade
 from dawa.ledger.accounts import Account, Summary, closed_by, pending, scope_of
+from dawa.ledger.anchor import Anchor, Receipt
 from dawa.ledger.entries import TAKE_BACK, Entry
 from dawa.ledger.postgres import PostgresDatabase
 from dawa.ledger.scopes import Scope, UnitLike
 from dawa.ledger.sqlite import SqliteFile
 
 
-def opened(ledger: "LedgerLike") -> "Ledger":
+def opened(ledger: "LedgerLike", *, anchor: str | PathLike[str] | None = None) -> "Ledger":
     """The ledger at a path or an address. Nothing is read or created yet.
 
     Args:
         ledger: The path of a SQLite file, a ``postgresql://`` address, or a ledger that is already open.
+        anchor: A file outside the ledger in which every booking leaves a receipt, so that an older copy that is put
+            back is noticed. None stands for the file that DAWA_LEDGER_ANCHOR names, if it names one.
 
     Raises:
         LedgerError: If this is neither a path nor an address of a ledger.
     """
     if isinstance(ledger, Ledger):
         return ledger
+    receipts = Anchor.named(anchor)
     if isinstance(ledger, PathLike):
-        return Ledger(SqliteFile.at(Path(ledger)))
+        return Ledger(SqliteFile.at(Path(ledger), receipts))
     if not isinstance(ledger, str):
         raise LedgerError(
             f"A ledger is named by a path or an address, not by a value of type {type(ledger).__name__}.",
             'pass ledger="ledger.db", or ledger="postgresql://user@host/database".',
         )
-    return Ledger(PostgresDatabase.at(ledger) if "://" in ledger else SqliteFile.at(ledger))
+    return Ledger(PostgresDatabase.at(ledger, receipts) if "://" in ledger else SqliteFile.at(ledger, receipts))
 
 
 @dataclass(frozen=True)
@@ -221,6 +226,26 @@ class Ledger:
         except decisions.NothingToDoError:  # somebody else was faster
             return upgrade.planned(store.read(self.place).entries)
         return replace(upgrade.planned(store.read(self.place).entries[: booked.number - 1]), entry=booked)
+
+    def receipt(self) -> Receipt:
+        """What the ledger is now, on one line to be kept elsewhere.
+
+        Raises:
+            LedgerError: If there is no ledger, or somebody edited it.
+        """
+        pages = store.read(self.place)
+        decisions.trusted(self.place, pages)
+        return Receipt.of(pages.entries)
+
+    def check(self, text: str) -> int:
+        """Compare the ledger with the receipts in a text; the result is how many of them are its own.
+
+        Raises:
+            LedgerError: If somebody edited the ledger, or put an older or another one in its place.
+        """
+        pages = store.read(self.place)
+        decisions.trusted(self.place, pages)
+        return anchors.check(self.place.name, pages.entries, anchors.receipts(text))
 
     def filed(self, release_id: str, file: str | PathLike[str]) -> Entry:
         """Book where a release was written, if that was not known when it was finalised.

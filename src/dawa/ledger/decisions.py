@@ -180,7 +180,7 @@ def named(place: Place, found: dict[str, Account], dataset: str) -> Account | No
     """The account with exactly this name, or else with this name but for case, if there is one."""
     if dataset in found:
         return found[dataset]
-    alike = [name for name in found if scopes.folded(name) == scopes.folded(dataset)]
+    alike = [name for name in found if scopes.same_account(name) == scopes.same_account(dataset)]
     if len(alike) > 1:
         raise refusals.ambiguous(place.name, dataset, alike)
     return found[alike[0]] if alike else None

@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import NullPool
 
 from dawa.errors import LedgerError
+from dawa.ledger.anchor import Anchor
 
 PATIENCE = 60
 """Seconds to wait for another writer, which needs a few milliseconds."""
@@ -54,13 +55,15 @@ class PostgresDatabase:
     Attributes:
         name: Its name in an error: never with a user or a password.
         url: Its address, password included.
+        anchor: Where its receipts are kept, if anywhere.
     """
 
     name: str
     url: URL = field(repr=False)
+    anchor: Anchor | None = None
 
     @classmethod
-    def at(cls, address: str) -> "PostgresDatabase":
+    def at(cls, address: str, anchor: Anchor | None = None) -> "PostgresDatabase":
         """The ledger at a URL. An error repeats no part of a URL that cannot be read: it may be a password."""
         scheme, rest = address.split("://", 1)
         if scheme not in {"postgres", "postgresql", "postgresql+psycopg"}:
@@ -79,12 +82,16 @@ class PostgresDatabase:
         except (ArgumentError, ValueError):
             raise LedgerError("The address of the ledger cannot be read.", HINT_URL) from None
         host = url.host or _words(url.query.get("host")) or "this machine"
-        return cls(f"in database '{url.database or url.username or 'default'}' on '{host}'", url)
+        return cls(f"in database '{url.database or url.username or 'default'}' on '{host}'", url, anchor)
 
     @property
     def flag(self) -> str:
         """The command-line flag that names it; the address is left out, because it may hold a password."""
         return "--ledger URL"
+
+    def exists(self) -> bool:
+        """A database may always hold a ledger: its anchor is begun by hand."""
+        return True
 
     def engine(self, *, making: bool) -> Engine:  # noqa: ARG002  a database is never created here
         """Connections to the server."""

@@ -81,6 +81,15 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
+def same_account(name: str) -> str:
+    r"""The name of an account as it is compared: other forms of a letter, such as wide ones, are that letter.
+
+    >>> same_account("\uff28\uff32") == same_account("hr"), same_account("\ufb01les") == same_account("files")
+    (True, True)
+    """
+    return folded(unicodedata.normalize("NFKC", folded(unicodedata.normalize("NFKC", name))))
+
+
 def unit_of(unit: object) -> tuple[str, ...]:
     """The columns that name a unit; a column that is called record or unknown stands in a list.
 

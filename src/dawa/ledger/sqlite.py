@@ -21,6 +21,7 @@ from sqlalchemy.pool import NullPool
 
 from dawa.errors import LedgerError
 from dawa.ledger import entries
+from dawa.ledger.anchor import Anchor
 
 PATIENCE = 60
 """Seconds to wait for another writer, which needs a few milliseconds."""
@@ -48,22 +49,28 @@ class SqliteFile:
     Attributes:
         name: Its name in an error: the path as it was given.
         path: The absolute path, so that the working folder may change.
+        anchor: Where its receipts are kept, if anywhere.
     """
 
     name: str
     path: Path = field(repr=False)
+    anchor: Anchor | None = None
 
     @classmethod
-    def at(cls, path: str | Path) -> "SqliteFile":
+    def at(cls, path: str | Path, anchor: Anchor | None = None) -> "SqliteFile":
         """The ledger at a path."""
         if "\0" in str(path) or not str(path).strip():
             raise LedgerError("This path cannot name a ledger.", "pass the path of a file, such as ledger.db.")
-        return cls(f"'{entries.escaped(str(path))}'", Path(path).absolute())
+        return cls(f"'{entries.escaped(str(path))}'", Path(path).absolute(), anchor)
 
     @property
     def flag(self) -> str:
         """The command-line flag that names it."""
         return f"--ledger {shlex.quote(self.name[1:-1])}"
+
+    def exists(self) -> bool:
+        """Whether there is such a file."""
+        return self.path.exists()
 
     def engine(self, *, making: bool) -> Engine:
         """Connections to the file, which only ``making`` creates: a misspelt path creates nothing."""

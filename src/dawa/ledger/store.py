@@ -5,7 +5,7 @@ committed before anybody is told, or not at all.
 """
 
 import gc
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from dawa.errors import LedgerError
 from dawa.ledger import entries
+from dawa.ledger.anchor import Anchor, Receipt
 from dawa.ledger.entries import Entry
 
 VERSION = entries.NEWEST
@@ -49,6 +50,11 @@ class Place(Protocol):
     """A database that can hold a ledger."""
 
     @property
+    def anchor(self) -> Anchor | None:
+        """Where its receipts are kept."""
+        ...
+
+    @property
     def name(self) -> str:
         """Its name in a sentence."""
         ...
@@ -56,6 +62,10 @@ class Place(Protocol):
     @property
     def flag(self) -> str:
         """The command-line flag that names it."""
+        ...
+
+    def exists(self) -> bool:
+        """Whether there may be a ledger already."""
         ...
 
     def engine(self, *, making: bool) -> Engine:
@@ -116,8 +126,9 @@ _READ: dict[Place, tuple[Hashable, Pages]] = {}
 
 def read(place: Place) -> Pages:
     """All pages."""
+    kept = _kept(place, making=False)  # first, so that what it says was booked before we look
     with _transaction(place, writing=False) as connection:
-        return _read(place, connection)
+        return _read(place, connection, kept)
 
 
 def append(place: Place, decide: Callable[[Pages], Entry], *, making: bool = False) -> Entry:
@@ -131,21 +142,32 @@ def append(place: Place, decide: Callable[[Pages], Entry], *, making: bool = Fal
     Returns:
         The entry, once it is on the disk.
     """
+    kept = _kept(place, making=making)
     with _transaction(place, writing=True, making=making) as connection:
         if making and not _exists(connection):
             place.refuse_strangers(connection)
             _TABLES.create_all(connection)
             connection.execute(_LEDGER.insert().values(version=1))
             place.protect(connection)
-        pages = _read(place, connection)
+        pages = _read(place, connection, kept)
         entry = replace(decide(pages), number=len(pages.entries) + 1, previous=pages.head)
         entry = replace(entry, hash=entries.digest(entries.row(entry)))
         connection.execute(_ENTRIES.insert().values(dict(zip(entries.COLUMNS, entries.row(entry), strict=True))))
         needed = entries.needed(entry)
         if needed > _version(place, connection):
             connection.execute(_LEDGER.insert().values(version=needed))  # this table's rows, too, are never changed
-    _remember(place, Pages((*pages.entries, entry), pages.broken))
+    after = Pages((*pages.entries, entry), pages.broken)
+    _remember(place, after)
+    if place.anchor is not None:
+        place.anchor.add(Receipt.of(after.entries))
     return entry
+
+
+def _kept(place: Place, *, making: bool) -> list[Receipt]:
+    """The receipts for a ledger; a new ledger begins its anchor."""
+    if place.anchor is None or (making and not place.anchor.path.exists() and not place.exists()):
+        return []
+    return place.anchor.read()
 
 
 @contextmanager
@@ -162,7 +184,15 @@ def _transaction(place: Place, *, writing: bool, making: bool = False) -> Iterat
         raise place.explained(error.orig, begun=begun) from None
 
 
-def _read(place: Place, connection: Connection) -> Pages:
+def _read(place: Place, connection: Connection, kept: Sequence[Receipt]) -> Pages:
+    """All pages, if the ledger goes on from what its receipts say."""
+    pages = _pages(place, connection)
+    if place.anchor is not None:
+        place.anchor.check(place.name, pages.entries, kept)
+    return pages
+
+
+def _pages(place: Place, connection: Connection) -> Pages:
     if not _exists(connection):
         raise place.absent()
     version = _version(place, connection)

@@ -1,0 +1,149 @@
+"""Receipts: what the last entry of a ledger was, kept outside the ledger.
+
+The chain of entries notices every change but one: that its end is cut off, as when an older copy of the ledger is put
+back. A receipt notices that. It names a ledger, the number of an entry and its hash, on one line. It may be printed,
+mailed or filed. An anchor is a file of receipts to which every booking adds its own, before it is reported as booked,
+and with which every use of the ledger is compared. It should lie where whoever can write to the ledger cannot replace
+it unnoticed: another disk, a file that can only be appended to, a folder under version control.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dawa.errors import LedgerError
+from dawa.ledger.entries import Entry, escaped
+
+VARIABLE = "DAWA_LEDGER_ANCHOR"
+"""The environment variable that names the anchor."""
+
+WORD = "dawa-ledger"
+LINE = re.compile(rf"{WORD} ([0-9a-f]{{16}}) ([1-9][0-9]{{0,17}}) ([0-9a-f]{{64}})")
+
+BEGIN = f"if there was none before, begin one with {VARIABLE} unset: dawa ledger receipt >> FILE; else find out why."
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a ledger was at some time.
+
+    Attributes:
+        ledger: Which ledger: how the hash of its first entry begins.
+        number: How many entries it had.
+        hash: The hash of the last of them.
+    """
+
+    ledger: str
+    number: int
+    hash: str
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{WORD} {self.ledger} {self.number} {self.hash}"
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry]) -> "Receipt":
+        """The receipt for a ledger with these entries."""
+        return cls(entries[0].hash[:16], len(entries), entries[-1].hash)
+
+    def fits(self, entries: Sequence[Entry]) -> bool:
+        """Whether a ledger with these entries goes on from what it was."""
+        return len(entries) >= self.number and entries[self.number - 1].hash == self.hash
+
+
+def receipts(text: str) -> list[Receipt]:
+    """The receipts in a text; everything else in it is passed over.
+
+    >>> line = "dawa-ledger 0123456789abcdef 3 " + "0" * 64
+    >>> [str(found) == line for found in receipts(f"Filed on 3 May: {line}")]
+    [True]
+    """
+    return [Receipt(found[1], int(found[2]), found[3]) for found in LINE.finditer(text)]
+
+
+def check(name: str, entries: Sequence[Entry], kept: Iterable[Receipt]) -> int:
+    """Compare a ledger with receipts; the result is how many of them are its own.
+
+    Args:
+        name: The ledger's name in a sentence.
+        entries: Its entries.
+        kept: Receipts, of which those of other ledgers are passed over.
+
+    Raises:
+        LedgerError: If it is not the ledger that it was.
+    """
+    own = [receipt for receipt in kept if entries and receipt.ledger == entries[0].hash[:16]]
+    for receipt in own:
+        if not receipt.fits(entries):
+            raise LedgerError(
+                f"The ledger {name} is not what it was: a receipt says that it had {receipt.number} entries, and it has"
+                f" {len(entries)}{'' if len(entries) < receipt.number else ', others'} now.",
+                "somebody put an older or another copy back: restore the newest, or spend nothing more from it.",
+            )
+    return len(own)
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A file of receipts, to which each booking adds one.
+
+    Attributes:
+        path: The file.
+    """
+
+    path: Path
+
+    @classmethod
+    def named(cls, path: str | os.PathLike[str] | None) -> "Anchor | None":
+        """The anchor at a path, or the one that the environment names, or none."""
+        found = os.environ.get(VARIABLE) if path is None else path
+        return Anchor(Path(found).absolute()) if found else None
+
+    def read(self) -> list[Receipt]:
+        """All receipts.
+
+        Raises:
+            LedgerError: If there is no such file.
+        """
+        try:
+            return receipts(self.path.read_text(encoding="ascii", errors="replace"))
+        except OSError as error:
+            raise LedgerError(
+                f"The anchor of the ledger, '{escaped(str(self.path))}', cannot be read ({error.strerror}).",
+                BEGIN,
+            ) from None
+
+    def check(self, name: str, entries: Sequence[Entry], kept: Sequence[Receipt]) -> None:
+        """Compare a ledger with what ``read`` gave.
+
+        Raises:
+            LedgerError: If it is not the ledger that it was, or if there is no receipt of it.
+        """
+        if not check(name, entries, kept) and entries:
+            raise LedgerError(
+                f"The anchor '{escaped(str(self.path))}' has no receipt of the ledger {name}: somebody put another one in"
+                " its place, or it is the first time.",
+                BEGIN,
+            )
+
+    def add(self, receipt: Receipt) -> None:
+        """Add a receipt, through to the disk.
+
+        Raises:
+            LedgerError: If it cannot be written. What it is for is booked all the same.
+        """
+        try:
+            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            try:
+                os.write(handle, f"{receipt}\n".encode())
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise LedgerError(
+                f"Entry {receipt.number} is booked, but the anchor '{escaped(str(self.path))}' cannot be written"
+                f" ({error.strerror}).",
+                "make it writable; then see what was booked: dawa ledger history.",
+            ) from None
