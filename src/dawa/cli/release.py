@@ -17,11 +17,11 @@ from dawa.cli import options, specs
 from dawa.cli.query import answers_as_json, answers_as_table, apart_as_json, tell_apart
 from dawa.cli.specs import Typed
 from dawa.cli.terminal import reported, screen, working, write_json
-from dawa.errors import InvariantError, LedgerError, SpecError, UnbookedWarning
+from dawa.errors import InvariantError, LedgerError, PublicNote, SpecError, UnbookedWarning
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.ledger import Account
-    from dawa.publish.folder import Written
+    from dawa.publish.folder import Keeper, Written
     from dawa.results.release import Release
     from dawa.spec.model import Spec
     from dawa.spec.ranges import Asked
@@ -146,11 +146,7 @@ def release(
         ).spec()
         if save_spec is not None:
             dawa.spec.toml.save(spec, save_spec)
-        made = _made(spec, force=force)
-        if json:
-            write_json(_summary(made))
-        else:
-            _tell(spec, made)
+        _made_and_told(spec, force=force, json=json)
 
 
 @dataclass(frozen=True)
@@ -170,13 +166,26 @@ class Made:
     account: Account | None
 
 
-def _made(spec: Spec, *, force: bool) -> Made:
-    """Make the release and write its folder; everything public is checked before anything is spent."""
+def _made_and_told(spec: Spec, *, force: bool, json: bool) -> None:
+    """Make the release, write its folder, and say so; everything public is checked before anything is spent."""
     if spec.out is None:
         raise SpecError("The release has no folder to go to.", "name a new one: --out out/.")
     meant = specs.meaning(spec)
+    with dawa.publish.folder.prepared(spec.out, meant.asked, sys.stdout, replace=force) as keeper:
+        try:
+            made = _made(spec, meant, keeper)
+            if json:
+                write_json(_summary(made))
+            else:
+                _tell(spec, made)
+        except KeyboardInterrupt as stopped:
+            if keeper.written is not None and not getattr(stopped, "__notes__", ()):
+                stopped.add_note(PublicNote(f"The release was finished first: it is in {keeper.written.folder}."))
+            raise
+
+
+def _made(spec: Spec, meant: specs.Meaning, keeper: Keeper) -> Made:
     with (
-        dawa.publish.folder.prepared(spec.out, meant.asked, sys.stdout, replace=force) as keeper,
         working("Checking"),
         warnings.catch_warnings(record=True) as told,
     ):

@@ -123,8 +123,8 @@ class Anchor:
         """
         if not check(name, entries, kept) and entries:
             raise LedgerError(
-                f"The anchor '{escaped(str(self.path))}' has no receipt of the ledger {name}: somebody put another one in"
-                " its place, or it is the first time.",
+                f"The anchor '{escaped(str(self.path))}' has no receipt of the ledger {name}: somebody put another one"
+                " in its place, or it is the first time.",
                 BEGIN,
             )
 

@@ -10,7 +10,9 @@ that was killed (``recovery.py``).
 
 import errno
 import os
+import re
 import shutil
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -29,6 +31,9 @@ RELEASE = "release.json"
 
 INSIDE = ".dawa-"
 """How the name of a scratch folder inside its target begins."""
+
+YOUNG = 60
+"""Seconds after which a scratch folder is surely locked, if its process lives."""
 
 OURS = {"lost+found"}
 """What a folder may hold and still be empty: file systems have it at their top."""
@@ -174,22 +179,41 @@ def withdrawn(folder: Path) -> Path:
 
 
 def left_behind(target: Path) -> list[Path]:
-    """Scratch folders with a release in them for this target, in which no process is at work any more."""
-    found = [*target.parent.glob(f".{_literal(target.name)}-????????"), *target.glob(f"{INSIDE}????????")]
-    return [folder for folder in sorted(found) if (folder / RELEASE).is_file() and not at_work(folder)]
+    """Scratch folders for this target in which no process is at work any more: killed runs leave them."""
+    hidden = re.compile(re.escape(f".{target.name}-") + "[0-9a-f]{8}")
+    inside = re.compile(re.escape(INSIDE) + "[0-9a-f]{8}")
+    found = [*_named_like(target.parent, hidden), *_named_like(target, inside)]
+    return [folder for folder in sorted(found) if not _at_work(folder)]
 
 
-def at_work(folder: Path) -> bool:
-    """Whether a process says that it is at work in a folder."""
-    with suppress(OSError), locked(folder) as free:
-        return not free
-    return False
+def _at_work(folder: Path) -> bool:
+    """Whether a process says that it is at work in a folder, or has hardly had the time to say so."""
+    with suppress(OSError):
+        if time.time() - folder.stat().st_mtime < YOUNG:
+            return True
+        with locked(folder) as free:
+            return not free
+    return True
+
+
+def _named_like(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
+    with suppress(OSError):
+        return [child for child in folder.iterdir() if pattern.fullmatch(child.name) and child.is_dir()]
+    return []
+
+
+def _sweep(target: Path) -> None:
+    """Remove what killed runs left for this target, if there is no release in it."""
+    for folder in left_behind(target):
+        if not (folder / RELEASE).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _made(given: Path, *, replace: bool) -> Place:
     """A scratch folder for a target, if the target can have one."""
     target = Path(os.path.realpath(given))
     _check(given, target, replace=replace)
+    _sweep(target)
     token = uuid.uuid4().hex[:8]
     beside = target.parent / f".{target.name}-{token}"
     made = _missing(target.parent)
@@ -304,8 +328,3 @@ def _holds_something(folder: Path) -> bool:
 
 def _names(folder: Path) -> list[str]:
     return [child.name for child in folder.iterdir()]
-
-
-def _literal(name: str) -> str:
-    """A name as a pattern that matches it alone."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

@@ -1,0 +1,1 @@
+"""Faults on purpose: runs that are killed, files and requests that are hostile, clients that attack."""
