@@ -26,6 +26,9 @@ from dawa.ledger.anchor import Anchor
 PATIENCE = 60
 """Seconds to wait for another writer, which needs a few milliseconds."""
 
+MOUNTS = Path("/proc/self/mountinfo")
+"""Where Linux lists what is mounted where."""
+
 TRIGGERS = (
     *(
         f"CREATE TRIGGER {table}_{verb.lower()} BEFORE {verb} ON {table}"
@@ -98,10 +101,8 @@ class SqliteFile:
     def still(self, connection: Connection) -> None:
         """Make sure that the path still names the file that is open, and that nothing else does."""
         if _identity(self.path) != getattr(connection.connection.dbapi_connection, "identity", None):
-            raise LedgerError(
-                f"The ledger {self.name} was replaced by another file while it was open.",
-                "find out who moves or restores it, and try again; nothing was booked.",
-            )
+            problem, hint = EXPLANATIONS["SQLITE_READONLY_DBMOVED"]
+            raise LedgerError(problem.format(self.name), hint)
         self._check_alone()
 
     def _check_alone(self) -> None:
@@ -166,6 +167,10 @@ EXPLANATIONS = {
         "find the process that keeps it locked, and try again; nothing was booked.",
     ),
     "SQLITE_NOTADB": ("{} is not a SQLite file, so it is not a ledger.", "check the path of the ledger."),
+    "SQLITE_READONLY_DBMOVED": (
+        "The ledger {} was replaced by another file while it was open.",
+        "find out who moves or restores it, and try again; nothing was booked.",
+    ),
     "SQLITE_READONLY": (
         "The ledger {} cannot be written.",
         "get write permission for the file and its folder; nothing was booked.",
@@ -203,7 +208,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def _mounted(file: Path) -> bool:
     """Whether a file is itself a mount point."""
     try:
-        lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:  # not Linux: a file on another device than its folder is mounted
         with suppress(OSError):
             return file.stat().st_dev != file.parent.stat().st_dev

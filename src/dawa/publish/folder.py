@@ -133,7 +133,8 @@ def completed(place: Place, release: Release) -> Written:
         ]
     except FileNotFoundError:  # removed right before the folder gets its name
         asked = []
-    return _completed(place, release, asked)
+    moved = [file.name for file in place.target.iterdir()] if place.inside else []
+    return _completed(place, release, asked, moved)
 
 
 def opened(path: str | os.PathLike[str]) -> Release:
@@ -167,14 +168,13 @@ def _kept(place: Place, release: Release, asked: Sequence[Asked], last_resort: T
     return written
 
 
-def _completed(place: Place, release: Release, asked: Sequence[Asked]) -> Written:
-    """Write the files that are not there yet, and give the folder its name."""
+def _completed(place: Place, release: Release, asked: Sequence[Asked], moved: Sequence[str] = ()) -> Written:
+    """Write the files that are not there yet, and were not moved to their place, and give the folder its name."""
     answers = ranges.answered(release, asked)
     rows = _tables(release, asked, answers)
     pictures = (FIGURE,) if picture.drawable(release) else ()
     files = (RELEASE, *rows, *pictures, README)
-    looked_at = (place.scratch, place.target) if place.inside else (place.scratch,)
-    there = {file.name for folder in looked_at for file in folder.iterdir()}
+    there = {*moved, *(file.name for file in place.scratch.iterdir())}
     for name, table in rows.items():
         if name not in there:
             text = io.StringIO(newline="")

@@ -74,8 +74,10 @@ class Place:
 
     def shown(self, folder: Path) -> Path:
         """A folder beside the target, or the target, as people know it: by a path like the one that they gave."""
-        linked = self.label.is_symlink() or folder.parent != self.target.parent
-        return folder if linked and folder != self.target else self.label.with_name(folder.name)
+        if folder == self.target:
+            return self.label
+        beside = folder.parent == self.target.parent and not self.label.is_symlink()
+        return self.label.with_name(folder.name) if beside else folder
 
 
 @dataclass(frozen=True)

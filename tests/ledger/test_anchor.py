@@ -1,0 +1,145 @@
+"""A receipt outside the ledger notices when an older copy is put back."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from dawa import ledger
+from dawa.errors import LedgerError
+from dawa.ledger import anchor
+from helpers.commands import dawa, refused
+from helpers.ledger_places import in_new_schema
+
+
+def spend(book):
+    return book.reserve("hr", "0.1", what={}, mechanism="dawa")
+
+
+@pytest.fixture
+def kept(tmp_path):
+    return tmp_path / "elsewhere" / "receipts.txt"
+
+
+@pytest.fixture
+def book(tmp_path, kept):
+    kept.parent.mkdir()
+    found = ledger.opened(tmp_path / "ledger.db", anchor=kept)
+    found.create("hr", cap=2, unit="record")
+    return found
+
+
+def test_every_booking_leaves_a_receipt(book, kept):
+    spend(book).finalise("a")
+    found = anchor.receipts(kept.read_text(encoding="ascii"))
+    assert [receipt.number for receipt in found] == [1, 2, 3]
+    assert [receipt.hash for receipt in found] == [entry.hash for entry in book.history()]
+    assert book.receipt() == found[-1]
+
+
+def test_an_older_copy_is_noticed_by_every_use(tmp_path, book):
+    file = tmp_path / "ledger.db"
+    spend(book).finalise("a")
+    shutil.copy(file, tmp_path / "old.db")
+    spend(book).finalise("b")
+    newest = file.read_bytes()
+    file.write_bytes((tmp_path / "old.db").read_bytes())
+    for use in (lambda: book.account("hr"), book.summary, book.history, lambda: spend(book), book.receipt):
+        with pytest.raises(LedgerError, match="is not what it was: a receipt says that it had 4 entries, and it has 3"):
+            use()
+    file.write_bytes(newest)
+    assert book.account("hr").spent == ledger.opened(file).account("hr").spent
+    without = ledger.opened(tmp_path / "old.db")
+    assert without.summary().broken is None, "the chain alone does not notice"
+
+
+def test_another_history_of_the_same_length_is_noticed(tmp_path, book):
+    shutil.copy(tmp_path / "ledger.db", tmp_path / "fork.db")
+    spend(book)
+    fork = ledger.opened(tmp_path / "fork.db")
+    fork.reserve("hr", "0.001", what={}, mechanism="dawa")
+    shutil.copy(tmp_path / "fork.db", tmp_path / "ledger.db")
+    with pytest.raises(LedgerError, match="it has 2, others now"):
+        book.account("hr")
+
+
+def test_another_ledger_in_its_place_is_noticed(tmp_path, book):
+    spend(book)
+    ledger.opened(tmp_path / "new.db").create("hr", cap=2)
+    shutil.copy(tmp_path / "new.db", tmp_path / "ledger.db")
+    with pytest.raises(LedgerError, match="has no receipt of the ledger"):
+        spend(book)
+
+
+def test_an_anchor_that_is_gone_stops_the_ledger(book, kept):
+    kept.unlink()
+    for use in (lambda: book.account("hr"), lambda: spend(book), lambda: book.create("pay", cap=1)):
+        with pytest.raises(LedgerError, match=r"anchor of the ledger.*cannot be read(?s:.)*dawa ledger receipt"):
+            use()
+
+
+def test_an_anchor_that_cannot_be_written_lets_nobody_read_data(book, kept, monkeypatch):
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(anchor.os, "fsync", full)
+    with pytest.raises(LedgerError, match="Entry 2 is booked, but the anchor"):
+        spend(book)
+    monkeypatch.undo()
+    assert book.account("hr").spent == ledger.opened(book.place.path, anchor=kept).account("hr").reserved
+
+
+def test_several_ledgers_may_share_an_anchor(tmp_path, book, kept):
+    other = ledger.opened(tmp_path / "other.db", anchor=kept)
+    kept_before = kept.read_text(encoding="ascii")
+    other.create("pay", cap=1)
+    spend(book)
+    assert other.account("pay").cap == 1
+    assert kept.read_text(encoding="ascii").startswith(kept_before)
+
+
+def test_the_anchor_of_a_database(postgres, tmp_path):
+    url, kept = in_new_schema(postgres), tmp_path / "receipts.txt"
+    first = ledger.opened(url)
+    first.create("hr", cap=2)
+    kept.write_text(f"{first.receipt()}\n", encoding="ascii")
+    book = ledger.opened(url, anchor=kept)
+    spend(book)
+    assert len(anchor.receipts(kept.read_text(encoding="ascii"))) == 2
+    assert book.account("hr").spent == book.account("HR").reserved
+
+
+@pytest.mark.usefixtures("book")
+def test_many_processes_share_an_anchor(tmp_path, kept):
+    code = (
+        "import sys\nfrom dawa import ledger\nbook = ledger.opened(sys.argv[1], anchor=sys.argv[2])\n"
+        "for n in range(5): book.reserve('hr', '0.01', what={}, mechanism='dawa'); book.account('hr')"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "ledger.db"), str(kept)]
+    running = [
+        subprocess.Popen(command)  # noqa: S603  our own
+        for _ in range(4)
+    ]
+    assert [process.wait() for process in running] == [0] * 4
+    numbers = sorted(receipt.number for receipt in anchor.receipts(kept.read_text(encoding="ascii")))
+    assert numbers == list(range(1, 22))
+
+
+def test_on_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    dawa("ledger", "create", "hr", "--cap", "2", "--unit", "record")
+    receipt = dawa("ledger", "receipt").out
+    (tmp_path / "kept.txt").write_text(f"Filed on 3 May:\n{receipt}", encoding="utf-8")
+    shutil.copy("dawa-ledger.db", "old.db")
+    with_anchor = {"DAWA_LEDGER_ANCHOR": str(tmp_path / "kept.txt")}
+    assert dawa("ledger", "spend", "hr", "0.5", "--what", "x", **with_anchor).code == 0
+    assert "goes on from 3 receipts" in dawa("ledger", "check", "kept.txt").out
+    assert dawa("ledger", "check", "--json").json["entries"] == 3
+    shutil.copy("old.db", "dawa-ledger.db")
+    assert "whole" in dawa("ledger", "check").out, "without receipts nobody knows"
+    refused(dawa("ledger", "check", "kept.txt"), "is not what it was", "older or another copy")
+    refused(dawa("ledger", "show", **with_anchor), "is not what it was")
+    refused(dawa("ledger", "check", "none.txt"), "cannot be read")
+    (tmp_path / "empty.txt").touch()
+    refused(dawa("ledger", "check", "empty.txt"), "no receipt of this ledger")

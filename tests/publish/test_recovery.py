@@ -1,0 +1,230 @@
+"""What killed runs leave is found by what was booked, completed and named; nothing else is touched."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dawa as library
+from dawa import ledger
+from dawa.publish import folder, recovery
+from dawa.publish import place as places
+from helpers.commands import dawa, refused
+
+FILES = {"release.json", "buckets.csv", "apart.csv", "answers.csv", "release.svg", "README.md"}
+
+DIE = """
+import os, signal, sys
+from dawa.cli import main
+from {module} import {owner}
+original = {owner}.{name}
+calls = []
+
+def die(*arguments, **options):
+    calls.append(1)
+    if len(calls) == {count}:
+        os.kill(os.getpid(), signal.{signal})
+        if signal.{signal} != signal.SIGKILL:
+            return original(*arguments, **options)
+    return original(*arguments, **options)
+
+{owner}.{name} = die
+sys.argv = ["dawa", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.fixture(autouse=True)
+def somewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("age\n" + "\n".join(str(age % 100) for age in range(5000)) + "\n", encoding="utf-8")
+    Path("asked.csv").write_text("lo,hi,name\n18,65,grown up\n", encoding="utf-8")
+    assert dawa("ledger", "create", "hr", "--cap", "2", "--unit", "record").code == 0
+
+
+def run(module="os", owner="os", name="getpid", count=0, sent="SIGKILL", out="out"):
+    """A release in a process of its own that is stopped at a call."""
+    code = DIE.format(module=module, owner=owner, name=name, count=count, signal=sent)
+    if owner == module:
+        code = code.replace(f"from {module} import {owner}", f"import {module}")
+    options = ["--column", "age", "--range", "0:100", "--epsilon", "0.5", "--queries", "asked.csv", "--dataset", "hr"]
+    return subprocess.run(  # noqa: S603  our own
+        [sys.executable, "-c", code, "release", "people.csv", *options, "--out", out],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+
+def book():
+    return ledger.opened("dawa-ledger.db")
+
+
+def states():
+    return [trace.state for trace in recovery.recovered(book(), dry_run=True)]
+
+
+STAGES = {
+    "before the ledger is told": ("dawa.ledger.book", "Reservation", "finalise", 1),
+    "before the folder has its name": ("dawa.publish.folder", "places", "named", 1),
+    "before the page": ("dawa.publish.folder", "readme", "readme", 1),
+    "before the tables": ("dawa.publish.folder", "ranges", "answered", 1),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_killed_run_is_completed_and_booked(stage):
+    module, owner, name, count = STAGES[stage]
+    assert run(module, owner, name, count).returncode == -signal.SIGKILL
+    assert states() == [recovery.FOUND]
+    refused(dawa("ledger", "take-back", "2", "--why", "x"), "The release that entry 2 paid for is in", "recover")
+    told = dawa("ledger", "recover", "--json").json
+    assert [one["state"] for one in told] == [recovery.BOOKED]
+    assert {path.name for path in Path("out").iterdir()} == FILES
+    assert {path.name for path in Path().iterdir()} == {"people.csv", "asked.csv", "dawa-ledger.db", "out"}
+    last = book().history()[-1]
+    assert (last.kind, last.release_id) == ("finalise", library.load("out/release.json").id)
+    assert last.file == str(Path("out").absolute())
+    assert "grown up" in Path("out/answers.csv").read_text(encoding="utf-8")
+    assert dawa("ledger", "recover").out == "Every reservation has its release, or was taken back.\n"
+
+
+def test_a_run_that_is_killed_before_it_has_made_anything_leaves_nothing_but_its_reservation():
+    ran = run("dawa.publish.folder", "Keeper", "keep", 1)
+    assert ran.returncode == -signal.SIGKILL
+    assert states() == [recovery.NOTHING]
+    assert "nothing was made" in dawa("ledger", "recover").out
+    assert dawa("ledger", "take-back", "2", "--why", "killed").code == 0
+
+
+@pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize(
+    ("module", "owner", "name", "count"),
+    [
+        ("dawa.mechanisms.two_stage", "measure", "measure", 2),  # the first is on an empty table, before it is paid for
+        ("dawa.publish.folder", "Keeper", "keep", 1),
+        ("dawa.publish.folder", "readme", "readme", 1),
+        ("dawa.ledger.book", "Reservation", "finalise", 1),
+    ],
+)
+def test_who_is_asked_to_stop_finishes_what_is_paid_for(module, owner, name, count, sent):
+    ran = run(module, owner, name, count, sent)
+    assert ran.returncode == 128 + getattr(signal, sent), ran.stderr
+    assert "Stopped. The release was finished first" in ran.stderr
+    assert str(Path("out").absolute()) in ran.stderr
+    assert {path.name for path in Path("out").iterdir()} == FILES
+    assert states() == []
+
+
+@pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM"])
+def test_who_is_asked_to_stop_before_that_says_what_it_cost(sent):
+    ran = run("dawa.sources.counting", "Query", "counts", 1, sent)
+    assert ran.returncode == 128 + getattr(signal, sent), ran.stderr
+    assert "Stopped. epsilon=0.5 was spent on dataset 'hr' all the same" in ran.stderr
+    assert "take-back 2" in ran.stderr
+    assert not Path("out").exists()
+    assert {path.name for path in Path().iterdir()} == {"people.csv", "asked.csv", "dawa-ledger.db"}
+    assert states() == [recovery.NOTHING]
+
+
+def test_a_run_at_work_is_left_alone():
+    with folder.prepared("out") as keeper:
+        what = {"kept": {**keeper.where, "release": "x"}}
+        book().reserve("hr", "0.5", what=what, mechanism="dawa")
+        assert states() == [recovery.WORKING]
+        assert "still at work" in dawa("ledger", "recover").out
+        refused(dawa("ledger", "take-back", "2", "--why", "x"), "still at work")
+    assert states() == [recovery.NOTHING]
+
+
+def test_another_release_in_its_place_is_not_taken_for_its_own():
+    made = library.release({"age": [1]}, library.Axis("age", 0, 9), epsilon=1)
+    with folder.prepared("out") as keeper:
+        keeper.keep(made)
+    kept = {"folder": str(Path("out").absolute()), "scratch": str(Path(".out-00000000").absolute()), "release": "x"}
+    book().reserve("hr", "0.5", what={"kept": kept}, mechanism="dawa")
+    assert states() == [recovery.NOTHING]
+
+
+@pytest.mark.parametrize(
+    "kept", [None, [], {"folder": 3}, {"folder": "\0"}, {"scratch": "x"}, {"file": "/dev/null"}, {}]
+)
+def test_strange_descriptions_are_no_obstacle(kept):
+    book().reserve("hr", "0.5", what={"kept": kept}, mechanism="dawa")
+    (state,) = states()
+    assert state in {recovery.UNNAMED, recovery.NOTHING}
+    assert dawa("ledger", "recover").code == 0
+
+
+def test_a_place_that_was_taken_meanwhile():
+    assert run("dawa.publish.folder", "places", "named", 1).returncode == -signal.SIGKILL
+    Path("out").mkdir()
+    Path("out/mine").touch()
+    (trace,) = recovery.recovered(book())
+    assert trace.state == recovery.BOOKED
+    assert {path.name for path in trace.where.iterdir()} == FILES
+    assert [path.name for path in Path("out").iterdir()] == ["mine"]
+
+
+def test_a_disk_that_is_full_again(monkeypatch):
+    assert run("dawa.publish.folder", "readme", "readme", 1).returncode == -signal.SIGKILL
+
+    def full(*_arguments, **_options):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(folder.whole, "write", full)
+        ran = dawa("ledger", "recover")
+    assert ran.code == 1
+    assert "No space left on device" in ran.out
+    assert [trace.state for trace in recovery.recovered(book())] == [recovery.BOOKED]
+
+
+def test_files_that_moved_up_stay_there(monkeypatch):
+    """Killed between two of the renames that fill a mount point."""
+    monkeypatch.setattr(places, "_mounted", lambda _: True)
+    Path("out").mkdir()
+    renames, rename = [], Path.rename
+
+    def some(self, to):
+        renames.append(to)
+        if len(renames) == 3:
+            raise SystemExit
+        return rename(self, to)
+
+    with folder.prepared("out") as keeper:
+        made = library.release({"age": [1]}, library.Axis("age", 0, 9), epsilon=1)
+        what = {"kept": {**keeper.where, "release": made.id}}
+        book().reserve("hr", "0.5", what=what, mechanism="dawa")
+        made.save(keeper.place.scratch / "release.json")
+        monkeypatch.setattr(Path, "rename", some)
+        with pytest.raises(SystemExit):
+            folder.completed(keeper.place, made)
+    monkeypatch.setattr(Path, "rename", rename)
+    assert not Path("out/release.json").exists(), "it is no release yet"
+    (trace,) = recovery.recovered(book())
+    assert trace.state == recovery.BOOKED
+    assert {path.name for path in Path("out").iterdir()} == FILES - {"answers.csv"}
+
+
+def test_python_keeps_a_file_before_the_ledger_is_told(monkeypatch):
+    axis = library.Axis("age", 0, 100)
+    paid = {"epsilon": "0.5", "ledger": "dawa-ledger.db", "dataset": "hr"}
+    released = library.release("people.csv", axis, out="ages.json", **paid)
+    assert library.load("ages.json").id == released.id
+    assert book().history()[-1].file == str(Path("ages.json").absolute())
+    with pytest.raises(library.errors.FolderError, match="exists already"):
+        library.release("people.csv", axis, out="ages.json", **paid)
+
+    def die(*_arguments):
+        raise SystemExit
+
+    with monkeypatch.context() as dying:
+        dying.setattr(ledger.Reservation, "finalise", die)
+        with pytest.raises(SystemExit):
+            library.release("people.csv", axis, out="b.json", **paid)
+    assert json.loads(dawa("ledger", "recover", "--json").out)[0]["where"] == str(Path("b.json").absolute())
+    assert states() == []
