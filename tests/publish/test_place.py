@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import dawa
-from dawa import whole
+from dawa import scratch, whole
 from dawa.errors import FolderError
 from dawa.publish import folder
 from dawa.publish import place as places
@@ -119,18 +119,18 @@ def test_everything_is_synced_before_it_has_its_name(tmp_path, release, monkeypa
         Path, "rename", lambda self, to: (told.append(f"{self.name} > {Path(to).name}"), rename(self, to))[1]
     )
     with folder.prepared(tmp_path / "new" / "out") as keeper:
-        scratch = keeper.place.scratch
+        written = keeper.place.scratch
         keeper.keep(release)
-    (named,) = [index for index, one in enumerate(told) if one == f"{scratch.name} > out"]
+    (named,) = [index for index, one in enumerate(told) if one == f"{written.name} > out"]
     before, after = told[:named], told[named + 1 :]
-    files = [one for one in before if isinstance(one, Path) and one.parent == scratch]
+    files = [one for one in before if isinstance(one, Path) and one.parent == written]
     assert len(files) >= len(keeper.written.files), "each file"
-    assert before[-1] == scratch, "then its folder"
+    assert before[-1] == written, "then its folder"
     assert {tmp_path / "new" / "out", tmp_path / "new", tmp_path} <= set(after), "then those above, which are new too"
 
 
 def test_a_killed_run_is_swept_and_a_release_is_not(tmp_path, release):
-    old = time.time() - 2 * places.YOUNG
+    old = time.time() - 2 * scratch.YOUNG
     for name, content in (
         (".out-00000001", None),
         (".out-00000002", "release"),
@@ -156,14 +156,14 @@ def test_a_run_that_is_at_work_is_not_swept(tmp_path, release):
         [sys.executable, "-c", code, str(tmp_path / "out")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         process.stdout.readline()
-        (scratch,) = tmp_path.iterdir()
-        old = time.time() - 2 * places.YOUNG
-        os.utime(scratch, (old, old))
+        (left,) = tmp_path.iterdir()
+        old = time.time() - 2 * scratch.YOUNG
+        os.utime(left, (old, old))
         assert places.left_behind(tmp_path / "out") == []
         kept(tmp_path / "out", release)
-        assert scratch.exists()
+        assert left.exists()
         process.kill()
-    assert places.left_behind(tmp_path / "out") == [scratch]
+    assert places.left_behind(tmp_path / "out") == [left]
 
 
 @pytest.mark.parametrize("made", [True, False])

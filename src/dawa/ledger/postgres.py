@@ -23,6 +23,9 @@ PATIENCE = 60
 CONNECT = 10
 """Seconds to wait for the server, unless the address says otherwise."""
 
+ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+"""How long a server may be silent before the connection counts as lost, unless the address says otherwise."""
+
 LOCK = 0x64617761
 """The advisory lock's key: the letters of our name."""
 
@@ -41,6 +44,7 @@ TRIGGERS = (
 SETTINGS = {
     "synchronous_commit": "on",
     "lock_timeout": f"{PATIENCE}s",
+    "statement_timeout": f"{2 * PATIENCE}s",
     # A writer that vanished from the network must not hold the lock for hours.
     "idle_in_transaction_session_timeout": f"{PATIENCE}s",
 }
@@ -104,11 +108,10 @@ class PostgresDatabase:
 
     def begin(self, connection: Connection, *, writing: bool) -> None:
         """Prepare a transaction; a writing one locks out all other writers before it reads anything."""
-        if not writing:
-            return
         for setting, value in SETTINGS.items():
             connection.exec_driver_sql("SELECT set_config(%s, %s, true)", (setting, value))
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        if writing:
+            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
 
     def still(self, connection: Connection) -> None:
         """Trust the server: a connection is to one database until it ends."""
@@ -177,6 +180,7 @@ def _words(value: str | tuple[str, ...] | None) -> str:
 @functools.cache
 def _engine(url: URL) -> Engine:
     waiting: dict[str, Any] = {} if "connect_timeout" in url.query else {"connect_timeout": CONNECT}
+    waiting |= {name: value for name, value in ALIVE.items() if name not in url.query}
     # READ COMMITTED: a read after the lock was granted sees what is there then, not what was there before.
     # No pool: a connection must not survive a fork.
     return create_engine(url, poolclass=NullPool, isolation_level="READ COMMITTED", connect_args=waiting)

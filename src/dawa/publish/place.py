@@ -12,28 +12,19 @@ import errno
 import os
 import re
 import shutil
-import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dawa import whole
+from dawa import scratch, whole
 from dawa.errors import FolderError
-
-try:
-    import fcntl
-except ImportError:  # Windows: nobody can tell whether a run is still at work
-    fcntl = None  # type: ignore[assignment]
 
 RELEASE = "release.json"
 
 INSIDE = ".dawa-"
 """How the name of a scratch folder inside its target begins."""
-
-YOUNG = 60
-"""Seconds after which a scratch folder is surely locked, if its process lives."""
 
 OURS = {"lost+found"}
 """What a folder may hold and still be empty: file systems have it at their top."""
@@ -111,30 +102,10 @@ def prepared(target: str | os.PathLike[str], *, replace: bool = False) -> Iterat
         reason = error.strerror if isinstance(error, OSError) else "this cannot be a name"
         raise FolderError(f"{given} cannot be written: {reason}.", "choose another folder.") from None
     try:
-        with locked(place.scratch):
+        with scratch.locked(place.scratch):
             yield place
     finally:
         discard(place)
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[bool]:
-    """Say with a lock that a process is at work in a folder; False if another one says so."""
-    if fcntl is None:
-        yield True
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        except OSError:  # a file system without locks
-            yield True
-        else:
-            yield True
-    finally:
-        os.close(handle)
 
 
 def discard(place: Place) -> None:
@@ -184,24 +155,7 @@ def left_behind(target: Path) -> list[Path]:
     """Scratch folders for this target in which no process is at work any more: killed runs leave them."""
     hidden = re.compile(re.escape(f".{target.name}-") + "[0-9a-f]{8}")
     inside = re.compile(re.escape(INSIDE) + "[0-9a-f]{8}")
-    found = [*_named_like(target.parent, hidden), *_named_like(target, inside)]
-    return [folder for folder in sorted(found) if not _at_work(folder)]
-
-
-def _at_work(folder: Path) -> bool:
-    """Whether a process says that it is at work in a folder, or has hardly had the time to say so."""
-    with suppress(OSError):
-        if time.time() - folder.stat().st_mtime < YOUNG:
-            return True
-        with locked(folder) as free:
-            return not free
-    return True
-
-
-def _named_like(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
-    with suppress(OSError):
-        return [child for child in folder.iterdir() if pattern.fullmatch(child.name) and child.is_dir()]
-    return []
+    return [*scratch.abandoned(target.parent, hidden), *scratch.abandoned(target, inside)]
 
 
 def _sweep(target: Path) -> None:

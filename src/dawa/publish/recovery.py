@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dawa import scratch
 from dawa.errors import DawaError, FolderError
 from dawa.paying import KEPT
 from dawa.publish import folder
@@ -99,7 +100,7 @@ def _looked(entry: "Entry") -> Iterator[tuple[Trace, Release | None]]:
     name = kept.get("release")
     first = next((Path(kept[key]) for key in ("folder", "file") if key in kept), None)
     for here in _candidates(kept):
-        with places.locked(here) if here.is_dir() else _nothing() as free:
+        with scratch.locked(here) if here.is_dir() else _nothing() as free:
             if not free:
                 yield Trace(entry, WORKING, first), None
                 return

@@ -115,12 +115,21 @@ class Query:
         except DawaError:
             raise
         except Exception as error:  # noqa: BLE001  engines raise errors of their own
-            raise SourceError(
-                f"The table could not be counted by {self.source.engine} ({type(error).__name__}).",
-                "check that all of its rows can be read, and that their types are those that the table declares.",
-            ) from None
+            raise _failed(self.source.engine, type(error).__name__) from None
         cells, records = (np.asarray(found[name].to_numpy(), np.int64) for name in (CELL, RECORDS))
         return cells, records
+
+
+def _failed(engine: str, kind: str) -> SourceError:
+    """What to say of an engine's error: its kind alone."""
+    hints = {
+        "QueryCanceled": "if it took too long, allow more: postgresql://…?options=-c%20statement_timeout=0.",
+        "LockNotAvailable": "somebody has kept the table locked: try again when they are done.",
+        "OutOfMemoryException": "give it more memory, or choose fewer cells.",
+        "MemoryError": "give it more memory, or choose fewer cells.",
+    }
+    usual = "check that all of its rows can be read, and that their types are those that the table declares."
+    return SourceError(f"The table could not be counted by {engine} ({kind}).", hints.get(kind, usual))
 
 
 @dataclass(frozen=True)

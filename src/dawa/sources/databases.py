@@ -23,6 +23,13 @@ FEW = 10
 """Tables that an error lists."""
 
 
+ALIVE = {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+"""Seconds to wait for a server that does not answer, unless the address says otherwise: a minute while it works."""
+
+STATEMENT, LOCK = 3600, 60
+"""Seconds that counting may take, and that somebody may keep a table locked, unless the address's options say."""
+
+
 @contextmanager
 def postgres(
     table: Table,
@@ -63,9 +70,11 @@ def _connected(psycopg: Any, address: str) -> Any:  # noqa: ANN401  untyped here
             "The address of the database cannot be read.",
             "write postgresql://user:password@server:port/database, with special characters percent-encoded.",
         ) from None
-    options = f"{where.get('options', '')} -c default_transaction_read_only=on -c TimeZone=UTC".strip()
+    limits = f"-c statement_timeout={STATEMENT}s -c lock_timeout={LOCK}s"  # before what the address says, which counts
+    options = f"{limits} {where.get('options', '')} -c default_transaction_read_only=on -c TimeZone=UTC"
+    waiting = {name: value for name, value in ALIVE.items() if name not in where}
     try:
-        return psycopg.connect(plain, autocommit=True, options=options)
+        return psycopg.connect(plain, autocommit=True, options=options, **waiting)
     except psycopg.Error:
         server = where.get("host", "this machine")
         raise SourceError(

@@ -1,7 +1,5 @@
 """Engines: how to query one, and the embedded DuckDB for tables that no other engine holds."""
 
-import shutil
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +9,7 @@ from typing import Any
 
 import ibis
 
+from dawa import scratch
 from dawa.sources import casts
 from dawa.sources.dialect import Dialect
 from dawa.sources.tables import Column, Source
@@ -94,17 +93,14 @@ def _huge(backend: Any, table: Any) -> set[str]:  # noqa: ANN401
 @contextmanager
 def embedded() -> Iterator[Any]:
     """A separate DuckDB; what does not fit in memory goes to a private folder that is deleted afterwards."""
-    folder = tempfile.mkdtemp(prefix="dawa-")
-    try:
-        backend = ibis.duckdb.connect(temp_directory=folder, memory_limit=MEMORY)
+    with scratch.spill() as folder:
+        backend = ibis.duckdb.connect(temp_directory=str(folder), memory_limit=MEMORY)
         try:
             backend.con.execute("set enable_progress_bar = false").fetchall()  # it would print among the results
             backend.con.execute("set TimeZone = 'UTC'").fetchall()  # the same on every machine
             yield backend
         finally:
             backend.disconnect()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def interruptible(work: Callable[[], Any], stop: Callable[[], None]) -> Any:  # noqa: ANN401  whatever it gives

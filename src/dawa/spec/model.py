@@ -298,7 +298,11 @@ def expanded(address: str) -> str:
 def without_password(address: str, name: str) -> str:
     """The address, or an error if it holds a password or a signature in plain text."""
     place, _, query = address.partition("?")
+    odd = "@" not in re.split(r"(?<![:/])/|[?#]", address, maxsplit=1)[0]  # a password may hold /, ? and # as they are
+    server = re.split(r"(?<![:/])/", address, maxsplit=1)[0]
     written = re.findall(r"://[^/@]*?:([^@].*)@", place)
+    if odd and not written:
+        written = re.findall(r"://[^/@]*?:([^@].*)@", address if is_database(address) else server)
     secret = re.compile("password", re.IGNORECASE) if is_database(address) else SECRET
     written += [value for key, value in parse_qsl(query) if secret.search(key)]
     if any(VARIABLE.sub("", secret) for secret in written):

@@ -1,0 +1,79 @@
+"""Folders for a while: locked while their process lives, so that what killed processes left can be told and removed.
+
+Embedded engines put what does not fit in memory on the disk, identifiers in clear among it. Such a folder is private to
+its user, and is removed at every exit that can be caught. After one that cannot, the next run removes it.
+"""
+
+import os
+import re
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows: nobody can tell whether a process is still at work
+    fcntl = None  # type: ignore[assignment]
+
+YOUNG = 60
+"""Seconds after which a folder is surely locked, if its process lives."""
+
+NAME = "dawa-spill-"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[bool]:
+    """Say with a lock that a process is at work in a folder; False if another one says so."""
+    if fcntl is None:
+        yield True
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        except OSError:  # a file system without locks
+            yield True
+        else:
+            yield True
+    finally:
+        os.close(handle)
+
+
+def abandoned(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
+    """Folders in this folder with such names, of this user, in which no process is at work any more."""
+    if fcntl is None:
+        return []
+    with suppress(OSError):
+        return sorted(child for child in folder.iterdir() if pattern.fullmatch(child.name) and _abandoned(child))
+    return []
+
+
+@contextmanager
+def spill() -> Iterator[Path]:
+    """A private folder for what an engine cannot hold in memory; those of killed processes are removed first."""
+    for left in abandoned(Path(tempfile.gettempdir()), re.compile(re.escape(NAME) + "[a-z0-9_]{8}")):
+        shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=NAME))
+    try:
+        with locked(folder):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _abandoned(folder: Path) -> bool:
+    try:
+        found = folder.lstat()
+        young = time.time() - found.st_mtime < YOUNG
+        if young or not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+            return False
+        with locked(folder) as free:
+            return free
+    except OSError:
+        return False
