@@ -446,7 +446,7 @@ def test_a_log_that_was_left_behind(tmp_path):
 
 def test_large_tables_use_a_private_folder_for_what_does_not_fit_in_memory(tmp_path, monkeypatch):
     """Other files cannot be opened, but these can."""
-    monkeypatch.setattr(engines, "MEMORY", "40MB")
+    monkeypatch.setattr(engines, "memory", lambda: 40 << 20)
     path = tmp_path / "x.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("create table t as select range % 10 as x, range as who from range(1500000)")

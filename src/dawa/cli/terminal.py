@@ -24,6 +24,8 @@ REFUSED, EXHAUSTED, STOPPED = 1, 3, 128
 
 DEBUG = "DAWA_DEBUG"
 
+SMALLER = "give it more, or ask for less: coarser steps, fewer axes, or --option effort=fast."
+
 WIDE = 200
 """For pipes and files, which have no width of their own."""
 
@@ -77,6 +79,9 @@ def reported(json: bool = False) -> Iterator[None]:  # noqa: FBT001, FBT002  the
         raise typer.Exit(STOPPED + getattr(error, "signal", signal.SIGINT)) from None
     except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
         raise
+    except MemoryError as error:
+        _say("MemoryError", *_noted(error, "There is not enough memory for this.", SMALLER), json=json)
+        raise typer.Exit(REFUSED) from None
     except Exception as error:
         if os.environ.get(DEBUG):
             raise

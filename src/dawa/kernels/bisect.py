@@ -9,7 +9,8 @@ of buckets.
 """
 
 import numpy as np
-from numba import njit
+
+from dawa.kernels.compiled import njit
 
 
 @njit(cache=True, inline="always")

@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from dawa.kernels.compiled import njit
 from dawa.kernels.runs import twice
 
 BLOCK = 32

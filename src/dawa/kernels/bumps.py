@@ -5,7 +5,8 @@ Rows are stored one after the other: row l owns entries ``ptr[l]`` to ``ptr[l + 
 """
 
 import numpy as np
-from numba import njit
+
+from dawa.kernels.compiled import njit
 
 
 @njit(cache=True)

@@ -21,9 +21,9 @@ Every partial total must fit in 63 bits; the code that scales the costs must ens
 """
 
 import numpy as np
-from numba import njit
 
 from dawa.arrays import IntArray
+from dawa.kernels.compiled import njit
 
 
 def ranked(counts: IntArray) -> tuple[IntArray, IntArray]:

@@ -9,7 +9,8 @@ once more bytes follow.
 """
 
 import numpy as np
-from numba import njit
+
+from dawa.kernels.compiled import njit
 
 EXHAUSTED = -1
 

@@ -5,7 +5,8 @@ multiplied, so they stay below twice the size.
 """
 
 import numpy as np
-from numba import njit
+
+from dawa.kernels.compiled import njit
 
 
 @njit(cache=True)

@@ -17,7 +17,8 @@ both for stretches of rows; only the few rows that the ends of the range cut are
 """
 
 import numpy as np
-from numba import njit
+
+from dawa.kernels.compiled import njit
 
 TOGETHER = 16
 """Queries that are solved side by side: a few vector registers."""

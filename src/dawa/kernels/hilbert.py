@@ -15,8 +15,8 @@ Every box has its own coordinates, counted from the corner where the path enters
 """
 
 import numpy as np
-from numba import njit
 
+from dawa.kernels.compiled import njit
 from dawa.kernels.runs import twice
 
 STACK = 512

@@ -8,7 +8,8 @@ parent's (-1: none), ``name`` holds the node's key as bytes between ``name_at[no
 """
 
 import numpy as np
-from numba import njit
+
+from dawa.kernels.compiled import njit
 
 ABSENT, NOTHING, PLAIN, BARE, ESCAPED = 0, 1, 2, 3, 4
 """What a slot holds: nothing was found; null, an object or a list; a string; a number or word; an escaped string."""

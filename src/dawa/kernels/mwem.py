@@ -3,7 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from dawa.kernels.compiled import njit
 
 LONGEST = 10.0
 """The largest exponent of one step, to protect floats: an answer would have to miss by 20 times all records."""

@@ -7,8 +7,8 @@ was measured at it and below; for a single bucket ``m = 1 / c²``.
 """
 
 import numpy as np
-from numba import njit
 
+from dawa.kernels.compiled import njit
 from dawa.kernels.runs import twice
 
 

@@ -4,7 +4,8 @@ First the bytes are marked that may end something, eight at a time; then one aut
 """
 
 import numpy as np
-from numba import njit
+
+from dawa.kernels.compiled import njit
 
 START, PLAIN, QUOTED = 0, 1, 2
 """Where a byte can stand: where a field begins, inside one, or between its quotes."""

@@ -1,7 +1,8 @@
 """Weighted runs of cells, gathered bucket by bucket, in arrays that grow while a kernel fills them."""
 
 import numpy as np
-from numba import njit
+
+from dawa.kernels.compiled import njit
 
 
 @njit(cache=True)

@@ -13,7 +13,8 @@ sorted.
 """
 
 import numpy as np
-from numba import njit
+
+from dawa.kernels.compiled import njit
 
 
 @njit(cache=True)

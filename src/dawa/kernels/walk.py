@@ -1,7 +1,8 @@
 """Scores of the walk's nodes: deviation from the median, exactly, from the occupied cells alone."""
 
 import numpy as np
-from numba import njit
+
+from dawa.kernels.compiled import njit
 
 
 @njit(cache=True)

@@ -9,7 +9,8 @@ the largest whole nodes, whose widths are the binary digits of k; ``top`` holds 
 """
 
 import numpy as np
-from numba import njit
+
+from dawa.kernels.compiled import njit
 
 
 @njit(cache=True)

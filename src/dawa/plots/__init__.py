@@ -5,8 +5,18 @@ Every figure is a plain ``matplotlib.figure.Figure``, is as wide as a column or 
 without colours.
 """
 
+import logging
+
 from dawa.plots.evaluation import errors, maps, partition
 from dawa.plots.picture import figure as release
 from dawa.plots.rows import strategy
+
+
+def _quiet(record: logging.LogRecord) -> bool:
+    """Whether a remark of matplotlib's is about more than where it keeps its own files, for users without a home."""
+    return "MPLCONFIGDIR" not in str(record.msg) and "mkdir -p failed" not in str(record.msg)
+
+
+logging.getLogger("matplotlib").addFilter(_quiet)
 
 __all__ = ["errors", "maps", "partition", "release", "strategy"]

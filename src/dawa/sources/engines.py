@@ -3,8 +3,9 @@
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import ibis
@@ -14,8 +15,8 @@ from dawa.sources import casts
 from dawa.sources.dialect import Dialect
 from dawa.sources.tables import Column, Source
 
-MEMORY = "1GB"
-"""How much the embedded DuckDB may hold in memory; a table of any size is counted within twice as much."""
+MEMORY, LEAST = 1 << 30, 1 << 26
+"""How many bytes the embedded DuckDB may hold in memory; a table of any size is counted within twice as much."""
 
 
 def source(
@@ -90,11 +91,37 @@ def _huge(backend: Any, table: Any) -> set[str]:  # noqa: ANN401
     return {name for name, kind, *_ in described if kind == "HUGEINT"}
 
 
+def memory() -> int:
+    """How many bytes the embedded DuckDB may hold: the usual number, or a third of what this process may have."""
+    found = [MEMORY * 3]
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # noqa: PLC0415  not on Windows
+
+        allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+        found += [] if allowed == resource.RLIM_INFINITY else [allowed]
+    groups = Path("/sys/fs/cgroup")
+    with suppress(OSError, ValueError, IndexError):
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+        for kind, path in (line.split(":", 2)[1:] for line in lines):
+            here, file = (groups, "memory.max") if not kind else (groups / "memory", "memory.limit_in_bytes")
+            if kind in {"", "memory"}:
+                found += [_number(folder / file) for folder in (here, here / path.lstrip("/"))]
+    return max(LEAST, min(number for number in found if number > 0) // 3)
+
+
+def _number(file: Path) -> int:
+    """The number in a file; 0 if it holds none."""
+    try:
+        return int(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return 0
+
+
 @contextmanager
 def embedded() -> Iterator[Any]:
     """A separate DuckDB; what does not fit in memory goes to a private folder that is deleted afterwards."""
     with scratch.spill() as folder:
-        backend = ibis.duckdb.connect(temp_directory=str(folder), memory_limit=MEMORY)
+        backend = ibis.duckdb.connect(temp_directory=str(folder), memory_limit=f"{memory() >> 20}MiB")
         try:
             backend.con.execute("set enable_progress_bar = false").fetchall()  # it would print among the results
             backend.con.execute("set TimeZone = 'UTC'").fetchall()  # the same on every machine
