@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dawa import whole
 from dawa.errors import FolderError
 from dawa.plots import drawing
 from dawa_bench import experiments, paper, store
@@ -54,7 +55,7 @@ def report(results: Path, target: Path) -> Path:
         ]
         findings = _findings({name: records for name, (_, records) in done.items()})
         page = "\n".join([HEAD, findings, *sections, _missing(done)])
-        (target / PAGE).write_text(page.rstrip() + "\n", encoding="utf-8")
+        whole.write(target / PAGE, page.rstrip() + "\n")
     except OSError as error:
         raise FolderError(f"The page cannot be written: {error.strerror}.", "name another folder with --to.") from None
     return target / PAGE

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
+from dawa import whole
 from dawa.errors import OptionError
 from dawa.plots import drawing
 from dawa.version import __version__
@@ -98,7 +99,7 @@ def show(experiment: Experiment, records: Sequence[Record], folder: Path) -> Non
     """Write the records as Parquet, as Markdown tables and as a picture."""
     store.finish(folder, records)
     text = "\n".join(table.markdown() for table in experiment.tables(records))
-    (folder / TABLES).write_text(f"# {experiment.title}\n\n{text}", encoding="utf-8")
+    whole.write(folder / TABLES, f"# {experiment.title}\n\n{text}")
     if experiment.figure is not None:
         figure = experiment.figure(records)
         for name in PICTURES:

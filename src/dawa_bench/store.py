@@ -13,13 +13,20 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from dawa import whole
 from dawa.errors import FolderError
 from dawa_bench.experiments import COLUMNS, KEYS, VALUES, Measured, Record, Task
+
+try:
+    import fcntl
+except ImportError:  # Windows: one process at a time
+    fcntl = None  # type: ignore[assignment]
 
 LINES, TABLE, RUN = "records.csv", "records.parquet", "run.json"
 WHOLE = {"buckets"}
@@ -35,10 +42,11 @@ def opened(folder: Path) -> int:
     path = folder / LINES
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _mended(path)
-        found = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-        if os.fstat(found).st_size == 0:
-            os.write(found, _line(COLUMNS))
+        found = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+        with _alone(found):
+            _mend(found)
+            if os.fstat(found).st_size == 0:
+                _write(found, _line(COLUMNS))
     except OSError as error:
         raise FolderError(f"{folder} cannot be written: {error.strerror}.", "name another folder with --out.") from None
     return found
@@ -48,7 +56,8 @@ def append(descriptor: int, record: Record) -> None:
     """Add one record, in one piece."""
     row = [getattr(record.task, name) for name in KEYS]
     row += [getattr(record.measured, name) for name in VALUES]
-    os.write(descriptor, _line([*row, record.version]))
+    with _alone(descriptor):
+        _write(descriptor, _line([*row, record.version]))
 
 
 def records(folder: Path) -> list[Record]:
@@ -86,15 +95,15 @@ def finish(folder: Path, kept: Iterable[Record]) -> None:
     kinds = {**dict.fromkeys(KEYS, pa.string()), **dict.fromkeys(VALUES, pa.float64())}
     kinds |= {"trial": pa.int64(), "buckets": pa.int64(), "version": pa.string()}
     arrays = {name: pa.array(values, kinds[name]) for name, values in columns.items()}
-    parquet.write_table(pa.table(arrays), folder / TABLE)
+    stream = io.BytesIO()
+    parquet.write_table(pa.table(arrays), stream)
+    whole.write(folder / TABLE, stream.getvalue())
 
 
 def note(folder: Path, settings: Mapping[str, object]) -> None:
     """Write down what is run, on which machine, with which versions."""
     found = {**settings, "machine": machine(), "versions": versions()}
-    partial = folder / f"{RUN}.part"
-    partial.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(folder / RUN)
+    whole.write(folder / RUN, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
 
 
 def noted(folder: Path) -> dict[str, Any]:
@@ -130,12 +139,31 @@ def _processor() -> str:
     return named[0] if named else platform.processor() or platform.machine()
 
 
-def _mended(path: Path) -> None:
-    """Cut off a line that has no end."""
-    if path.is_file():
-        with path.open("r+b") as file:
-            whole = file.read().rfind(b"\n") + 1
-            file.truncate(whole)
+@contextmanager
+def _alone(descriptor: int) -> Iterator[None]:
+    """Keep other processes from writing: a line that has no end yet must not look like one that will never have one."""
+    if fcntl is not None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _mend(descriptor: int) -> None:
+    """Cut off a line that has no end: its process was killed."""
+    size = os.fstat(descriptor).st_size
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        end = file.read(size).rfind(b"\n") + 1
+    if end < size:
+        os.ftruncate(descriptor, end)
 
 
 def _line(values: Iterable[object]) -> bytes:

@@ -1,6 +1,8 @@
 """Results are kept line by line, and survive what stops a process."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -54,6 +56,24 @@ def test_a_line_that_was_cut_is_dropped(tmp_path, cut):
     assert store.records(tmp_path) == [first]
     write(tmp_path, third)
     assert store.records(tmp_path) == [first, third]
+
+
+def test_a_second_process_costs_no_record(tmp_path):
+    """It may be opened while the first one is in the middle of a line."""
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom dawa_bench import store\n"
+        "from dawa_bench.experiments import Measured, Record, Task\n"
+        "for n in range(100):\n"
+        "    found = store.opened(Path(sys.argv[1]))\n"
+        "    task = Task(experiment='e', dataset=sys.argv[2] * 5000, data='real', mechanism='dawa', trial=n)\n"
+        "    store.append(found, Record(task, Measured(error=1.0)))\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name])  # noqa: S603  our own
+        for name in ("a", "b", "c")
+    ]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    assert len(store.records(tmp_path)) == 300
 
 
 def test_a_heading_that_was_cut_is_written_again(tmp_path):
