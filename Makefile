@@ -1,59 +1,79 @@
 # make demo   set everything up and release a small table of people
 # make test   set everything up and run every test
 # make check  lint and type-check; needs npm for the scripts of pages
+# make build  wheel, sdist and bill of materials in dist/, built twice and compared
+# make lowest the tests with the lowest versions that pyproject.toml allows
+# make locks  choose versions anew, with their hashes: make locks UPGRADE=--upgrade
 # make bench  speed and accuracy, as ratios to things measured in the same run
 # make rivals every mechanism on the same footing
 # make maps   every mechanism on maps, and one map at the paper's size
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP := -m pip install --quiet --disable-pip-version-check
+LOCKED := $(PIP) --require-hashes --requirement
+ITSELF := $(PIP) --no-deps --no-build-isolation --editable .
+BUILD := .venv-build
+COMPILE := $(BUILD)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE)
 
-.PHONY: demo test check bench rivals maps clean
+.PHONY: demo test check build lowest locks bench rivals maps clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
 	$(BIN)/dawa demo
 
-test: $(VENV)/.installed-test
+test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-check: $(VENV)/.installed-check node_modules/.installed
+check: $(VENV)/.installed-dev node_modules/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	npm run --silent check
 
-bench: $(VENV)/.installed-test
+build: $(BUILD)/.installed
+	locks/build.sh $(BUILD)/bin
+
+lowest: $(BUILD)/.installed
+	locks/lowest.sh $(BUILD)/bin $(PYTHON)
+
+locks: $(BUILD)/.installed
+	$(COMPILE) pyproject.toml locks/build.in --output-file locks/run.txt
+	$(COMPILE) pyproject.toml locks/build.in --extra test --extra check --constraint locks/run.txt --output-file locks/dev.txt
+	$(COMPILE) locks/tools.in locks/build.in --output-file locks/build.txt
+
+bench: $(VENV)/.installed-dev
 	$(BIN)/python -m dawa_bench.noise
 	$(BIN)/python -m dawa_bench.strategies
 	$(BIN)/python -m dawa_bench.speed
 	$(BIN)/python -m dawa_bench.accuracy
 	$(BIN)/python -m dawa_bench.startup
 
-rivals: $(VENV)/.installed-test
+rivals: $(VENV)/.installed-dev
 	$(BIN)/python -m dawa_bench.rivals
 
-maps: $(VENV)/.installed-test
+maps: $(VENV)/.installed-dev
 	$(BIN)/python -m dawa_bench.maps
 	$(BIN)/python -m dawa_bench.places
 
-$(VENV)/.installed: pyproject.toml constraints.txt
+$(VENV)/.installed: pyproject.toml locks/run.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dawa needs Python 3.11 or newer. Hint: make PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing dawa and its dependencies into $(VENV) (once)"
-	@$(PIP) --editable .
+	@$(BIN)/python $(LOCKED) locks/run.txt
+	@$(BIN)/python $(ITSELF)
 	@touch $@
 
-$(VENV)/.installed-test: $(VENV)/.installed
-	@echo "Installing what the tests need (once)"
-	@$(PIP) --editable ".[test]"
+$(VENV)/.installed-dev: $(VENV)/.installed locks/dev.txt
+	@echo "Installing what tests and checks need (once)"
+	@$(BIN)/python $(LOCKED) locks/dev.txt
 	@touch $@
 
-$(VENV)/.installed-check: $(VENV)/.installed
-	@echo "Installing the linter and the type checker (once)"
-	@$(PIP) --editable ".[test,check]"
+$(BUILD)/.installed: locks/build.txt
+	@test -x $(BUILD)/bin/python || $(PYTHON) -m venv $(BUILD)
+	@echo "Installing what makes packages and locks into $(BUILD) (once)"
+	@$(BUILD)/bin/python $(LOCKED) locks/build.txt
 	@touch $@
 
 node_modules/.installed: package.json package-lock.json .npmrc
@@ -63,4 +83,4 @@ node_modules/.installed: package.json package-lock.json .npmrc
 	@touch $@
 
 clean:
-	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build
+	rm -rf $(VENV) $(BUILD) .venv-lowest dist node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build
