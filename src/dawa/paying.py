@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from dawa import interrupts, progress
+from dawa import progress
 from dawa.axis import AutoAxis, Axis
 from dawa.errors import LedgerError, OptionError, PublicNote, SourceError, TakenBackError, UnbookedWarning
+from dawa.host import interrupts
 from dawa.results.keeping import FileKeeper, Keeper
 from dawa.results.release import Release
 from dawa.sources.tables import Source

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dawa import whole
 from dawa.errors import FolderError
+from dawa.host import whole
 from dawa.plots import drawing
 from dawa_bench import experiments, paper, store
 from dawa_bench.comparison import geometric

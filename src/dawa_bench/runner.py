@@ -14,8 +14,8 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
-from dawa import whole
 from dawa.errors import OptionError
+from dawa.host import whole
 from dawa.plots import drawing
 from dawa.version import __version__
 from dawa_bench import store

@@ -19,8 +19,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from dawa import whole
 from dawa.errors import FolderError
+from dawa.host import whole
 from dawa_bench.experiments import COLUMNS, KEYS, VALUES, Measured, Record, Task
 
 try:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import dawa
-from dawa import scratch, whole
 from dawa.errors import FolderError
+from dawa.host import scratch, whole
 from dawa.publish import folder
 from dawa.publish import place as places
 

@@ -16,10 +16,10 @@ from rich.table import Column, Table
 from rich.text import Text
 
 import dawa
-from dawa import whole
 from dawa.budget import shown
 from dawa.cli.terminal import REFUSED
 from dawa.errors import LedgerError
+from dawa.host import whole
 
 if TYPE_CHECKING:  # a database, which --help answers without
     import dawa.ledger.entries

@@ -16,8 +16,9 @@ from typing import TextIO
 import typer
 from rich.console import Console
 
-from dawa import interrupts, progress
+from dawa import progress
 from dawa.errors import DawaError, ExhaustedError, PublicNote
+from dawa.host import interrupts
 
 REFUSED, EXHAUSTED, STOPPED = 1, 3, 128
 """Exit codes; 0 is done, and 2 is wrong usage, which Typer finds. A signal's number is added to the last."""

@@ -16,9 +16,9 @@ from unicodedata import east_asian_width
 
 import numpy as np
 
-from dawa import whole
 from dawa.arrays import FloatArray
 from dawa.errors import OptionError
+from dawa.host import whole
 from dawa.limits import MOST_PIXELS
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-from dawa import limits, progress, whole
+from dawa import limits, progress
 from dawa.errors import FolderError, ReleaseError
+from dawa.host import whole
 from dawa.plots import picture
 from dawa.publish import place as places
 from dawa.publish import readme, tables

@@ -18,8 +18,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dawa import scratch, whole
 from dawa.errors import FolderError
+from dawa.host import scratch, whole
 
 RELEASE = "release.json"
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dawa import scratch
 from dawa.errors import DawaError, FolderError
+from dawa.host import scratch
 from dawa.paying import KEPT
 from dawa.publish import folder
 from dawa.publish import place as places

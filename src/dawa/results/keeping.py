@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from dawa import whole
 from dawa.errors import FolderError, UnbookedWarning
+from dawa.host import whole
 from dawa.results.release import Release
 
 

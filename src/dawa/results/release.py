@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dawa import check, infer, whole
+from dawa import check, infer
 from dawa.arrays import BoolArray, FloatArray, IntArray
 from dawa.axis import Axis, AxisValue, State
 from dawa.axis.apart import named, patterns, touching
 from dawa.errors import OptionError, ReleaseError
+from dawa.host import whole
 from dawa.queries.bucket_queries import BucketQueries, coordinates
 from dawa.queries.workload import Workload
 from dawa.results import file

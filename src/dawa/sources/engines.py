@@ -10,7 +10,7 @@ from typing import Any
 
 import ibis
 
-from dawa import scratch
+from dawa.host import scratch
 from dawa.sources import casts
 from dawa.sources.dialect import Dialect
 from dawa.sources.tables import Column, Source

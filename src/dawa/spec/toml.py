@@ -15,9 +15,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dawa import whole
 from dawa.budget import shown
 from dawa.errors import ConditionError, DawaError, SpecError
+from dawa.host import whole
 from dawa.sources import dialect, forms
 from dawa.sources.dialect import Dialect
 from dawa.sources.tables import STANDARD_INPUT, is_address

@@ -14,13 +14,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dawa import progress, whole
+from dawa import progress
 from dawa.axis import Axis, DateAxis
 from dawa.axis.apart import clipped, named, patterns
 from dawa.axis.readings import UNITS, at, ticks
 from dawa.axis.written import written
 from dawa.budget import shown
 from dawa.errors import FolderError
+from dawa.host import whole
 from dawa.limits import MOST_CELLS_IN_BROWSER
 from dawa.results.margins import margin_factor
 from dawa.results.overview import Overview, overview

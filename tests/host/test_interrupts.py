@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from dawa import interrupts
+from dawa.host import interrupts
 
 
 def send(number):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dawa import whole
+from dawa.host import whole
 
 
 def names(folder):
