@@ -4,6 +4,7 @@ Each command is a module here, with its name: a plain function and its ``HELP``,
 commands of its own. A module is imported when its command is asked for, so that ``dawa --help`` answers at once.
 """
 
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Annotated, Any
@@ -127,4 +128,7 @@ def common(
 
 def main() -> None:
     """The entry point."""
-    app(prog_name="dawa")
+    try:
+        app(prog_name="dawa")
+    except KeyboardInterrupt:  # outside of every command
+        sys.exit(130)

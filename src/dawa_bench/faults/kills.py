@@ -97,12 +97,17 @@ def at_random(field: Field, kills: int, seed: int) -> Iterator[Run]:
     for number in range(kills):
         out, sent = f"random-{number}", SIGNALS[number % len(SIGNALS)]
         with subprocess.Popen(  # noqa: S603  our own command
-            field.command(out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            field.command(out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_heard
         ) as process:
             time.sleep(draw.uniform(0.3, 1.1) * whole)
             process.send_signal(sent)
             told, error = process.communicate()
         yield out, sent, subprocess.CompletedProcess([], process.returncode, told, error)
+
+
+def _heard() -> None:
+    """Let a run hear Ctrl-C: a shell lets what runs in its background ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def at_calls(field: Field, every: int) -> Iterator[Run]:
@@ -115,6 +120,7 @@ def at_calls(field: Field, every: int) -> Iterator[Run]:
             check=False,
             capture_output=True,
             text=True,
+            preexec_fn=_heard,
         )
         yield out, sent, ran
         if ran.returncode == 0 and "Stopped" not in ran.stderr:
