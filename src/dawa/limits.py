@@ -14,8 +14,17 @@ MOST_EDGES = 4097
 MOST_LABELS = 1000
 """Categories of an axis; engines compare a value with each of them, one after the other."""
 
-MOST_POWER = 400
-"""The largest power of ten that a number may be written with."""
+MOST_NUMERAL_DIGITS = 300
+"""Digits of a number from outside, above the stroke and below it: a float can hold every such number."""
+
+MOST_NUMERAL = 1024
+"""Characters of a number from outside, as it is written."""
+
+MOST_BUDGET_DIGITS = 80
+"""Digits of a budget, or of a share of one: products of several such numbers can still be written into a file."""
+
+MOST_SHOWN = 60
+"""Characters of a value from outside that an error shows."""
 
 MOST_RECORDS = 2**45
 """With row weights up to 2^16, every weighted sum then fits in 62 bits."""

@@ -22,6 +22,7 @@ from dawa.axis import readings
 from dawa.axis.base import NO_BOUNDS, Axis, Missing, Outside, labelled
 from dawa.axis.readings import MONTHS, UNITS
 from dawa.errors import AxisError
+from dawa.numerals import brief
 
 LAST = readings.ticks(datetime(9999, 12, 31))  # noqa: DTZ001  in no zone
 """Where the calendar ends for a date axis."""
@@ -227,7 +228,7 @@ class DateAxis(Axis):
         tick = readings.ticks(readings.time(value, self.column, zone_named(self.zone)))
         if not readings.ticks(self.start) <= tick <= readings.ticks(self.stop):
             raise AxisError(
-                f"{value} lies outside the axis {self.column!r}.", f"ask between {self.start} and {self.stop}."
+                f"{brief(value)} lies outside the axis {self.column!r}.", f"ask between {self.start} and {self.stop}."
             )
         size = self.size
         if self._length is not None:

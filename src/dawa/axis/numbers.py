@@ -17,6 +17,7 @@ from dawa.axis.readings import Number, exact
 from dawa.budget import fraction, shown
 from dawa.errors import AxisError
 from dawa.limits import MOST_EDGES
+from dawa.numerals import brief
 
 
 @dataclass(frozen=True)
@@ -65,14 +66,14 @@ class NumberAxis(Axis):
         self._check()
         if self.step <= 0 or self.stop <= self.start:
             raise AxisError(
-                f"The axis {self.column!r} goes from {self.start} to {self.stop} in steps of {self.step}.",
+                f"The axis {self.column!r} goes from {brief(self.start)} to {brief(self.stop)} in steps of {brief(self.step)}.",
                 "stop must lie above start, and step must be positive.",
             )
         cells = (self.stop - self.start) / self.step
         if cells.denominator != 1:
             raise AxisError(
-                f"The step {self.step} does not divide the axis {self.column!r} evenly.",
-                f"move stop to {shown(self.start + self.step * (cells // 1 + 1))}, for example.",
+                f"The step {brief(self.step)} does not divide the axis {self.column!r} evenly.",
+                f"move stop to {brief(shown(self.start + self.step * (cells // 1 + 1)))}, for example.",
             )
         self._check(cells)
 
@@ -109,8 +110,8 @@ class NumberAxis(Axis):
         found = exact(value, self.column)
         if not self.start <= found <= self.stop:
             raise AxisError(
-                f"{value} lies outside the axis {self.column!r}.",
-                f"ask between {shown(self.start)} and {shown(self.stop)}.",
+                f"{brief(value)} lies outside the axis {self.column!r}.",
+                f"ask between {brief(shown(self.start))} and {brief(shown(self.stop))}.",
             )
         return (found - self.start) / self.step
 
@@ -227,8 +228,8 @@ class EdgeAxis(Axis):
         found = exact(value, self.column)
         if not self.start <= found <= self.stop:
             raise AxisError(
-                f"{value} lies outside the axis {self.column!r}.",
-                f"ask between {shown(self.start)} and {shown(self.stop)}.",
+                f"{brief(value)} lies outside the axis {self.column!r}.",
+                f"ask between {brief(shown(self.start))} and {brief(shown(self.stop))}.",
             )
         cell = min(bisect_right(self.cuts, found) - 1, self.size - 1)
         return cell + (found - self.cuts[cell]) / (self.cuts[cell + 1] - self.cuts[cell])

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dawa.axis.base import Axis, Missing, Outside, State, labelled
+from dawa.axis.base import Axis, Missing, Outside, State, is_text, labelled
 from dawa.errors import AxisError, OptionError
 from dawa.limits import MOST_LABELS
+from dawa.numerals import brief, is_number, told
 
 Label = str | int | bool
 
@@ -64,6 +65,8 @@ class OrderedAxis(Axis):
         kinds = {type(label) for label in labels}
         if len(kinds) > 1 or not kinds <= {str, int, bool}:
             raise AxisError(f"The values of the axis {self.column!r} are not all text, or all integers.", hint)
+        if not all(is_text(label) if isinstance(label, str) else is_number(int(label)) for label in labels):
+            raise AxisError(f"A value of the axis {self.column!r} is too long, or cannot be written.", hint)
         if len(set(labels)) < len(labels):
             raise AxisError(f"The axis {self.column!r} lists a value twice.", hint)
 
@@ -107,13 +110,13 @@ class OrderedAxis(Axis):
         if isinstance(plain, str) and not isinstance(self.labels[0], str) and plain.strip().lower() in written:
             return Fraction(written.index(plain.strip().lower()))
         few = ", ".join(map(str, self.labels[:10])) + (", …" if self.size > 10 else "")
-        raise AxisError(f"{value!r} is not a value of the axis {self.column!r}.", f"ask for one of {few}.")
+        raise AxisError(f"{told(value)} is not a value of the axis {self.column!r}.", f"ask for one of {brief(few)}.")
 
     def span(self, lo: object, hi: object) -> tuple[Fraction, Fraction]:
         """The borders of the range from ``lo`` to ``hi``, both included."""
         start, stop = self.border(lo), self.border(hi) + 1
         if start >= stop:
-            raise OptionError(f"The range from {lo} to {hi} is empty.", "pass the lower category first.")
+            raise OptionError(f"The range from {brief(lo)} to {brief(hi)} is empty.", "pass the lower category first.")
         return start, stop
 
     @property

@@ -16,6 +16,7 @@ from dawa import budget
 from dawa.axis import AutoAxis, Axis, NumberAxis
 from dawa.errors import AxisError, SourceError, SpecError
 from dawa.limits import MOST_AXES
+from dawa.numerals import is_number, told
 from dawa.sources import dialect as dialects
 from dawa.sources import forms, where_text
 from dawa.sources.dialect import Dialect
@@ -117,7 +118,7 @@ class AxisSpec:
         if self.range is not None:
             return "auto"
         written = [text for text in (self.start, self.stop, self.step) if text is not None]
-        return "numbers" if self.zone is None and all(map(_is_number, written)) else "dates"
+        return "numbers" if self.zone is None and all(map(is_number, written)) else "dates"
 
     def axis(self) -> Axis | AutoAxis:
         """The axis itself.
@@ -312,11 +313,3 @@ def without_password(address: str, name: str) -> str:
 def beside(folder: Path, path: str) -> str:
     """A path that was written relative to a folder, as seen from here."""
     return path if is_address(path) or path == STANDARD_INPUT else str(folder / path)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        return False
-    return True
