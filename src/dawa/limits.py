@@ -156,6 +156,28 @@ MOST_CELLS_PLANNED = 2**20
 MOST_CELLS_FOR_ALL_RANGES = 2**14
 """Cells for which a plan takes all ranges; for larger domains a sample of ranges stands for all."""
 
+# Release files.
+
+MOST_RELEASE_BYTES = 2**33
+"""Bytes of a release file: the largest release that can be made has fewer."""
+
+MOST_FILE_DEPTH = 32
+"""Objects and lists of a release file that may lie in one another."""
+
+MOST_BUMPS = 6000
+"""Rows of bumps in a release file, and at most one for every eight buckets: a reader solves for all of them together."""
+
+MOST_NESTED = 128
+"""Intervals of a release file that may lie in one another: an answer looks at each of them."""
+
+MOST_OVERLAPS = 2**16
+"""Pairs of hats that may overlap in a release file, besides four for each weight: a reader solves for all of them."""
+
+# Specs.
+
+MOST_SPEC_BYTES = 2**20
+"""Bytes of a spec, and of a file of ranges for each of its lines."""
+
 # Pictures and pages.
 
 MOST_COLUMNS_DRAWN = 800

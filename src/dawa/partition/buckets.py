@@ -96,7 +96,7 @@ class Buckets:
         """The coordinates of the cells at these positions, one row each."""
         if self.boxes is None:
             return Order(shape).cells(positions)
-        return np.stack(np.unravel_index(self.order(shape)[positions], shape), axis=1)
+        return self.boxes.cells(positions)
 
     def queries(self, workload: Workload) -> BucketQueries:
         """A workload in terms of the buckets."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, frozen
+from dawa.limits import MOST_OVERLAPS
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.strategy.base import RESOLUTION, LeafRows, broken, variances_by_runs
 from dawa.strategy.descent import LARGEST_ENTRY
@@ -175,13 +176,15 @@ class HatStrategy(LeafRows):
         """Refuse rows that leave the buckets or are not sorted, and weights that do not fit them."""
         start, stop, weights = self.start, self.stop, self.weights
         if len(start) != len(stop):
-            raise broken("has lists of the wrong length")
+            raise broken("is not as long as start", "stop")
         if (start < 0).any() or (start >= stop).any() or (stop > self.buckets).any() or (np.diff(stop) < 0).any():
-            raise broken("has rows that leave the buckets or are not sorted by right end")
+            raise broken("has rows that are empty, leave the buckets or are not sorted", "stop")
         if (stop - start).sum() != len(weights) or (weights < 0).any():
-            raise broken("has weights that do not fit its rows")
+            raise broken("does not have one weight of 0 or more for each bucket of each row", "weights")
         if (weights > RESOLUTION).any():
-            raise broken(f"has weights above {RESOLUTION}")
+            raise broken(f"has weights above {RESOLUTION}", "weights")
+        if self.rows.at[-1] > 4 * len(weights) + MOST_OVERLAPS:
+            raise broken("has more rows that overlap than any search makes", "start")
 
     @cached_property
     def rows(self) -> IntervalRows:
