@@ -13,7 +13,7 @@ import numpy as np
 
 from dawa import numerals
 from dawa.errors import InvariantError, OptionError
-from dawa.numerals import NotANumberError, told
+from dawa.numerals import NO_NUMBERS, NotANumberError, told
 
 
 def is_whole(value: object, least: int | None = None, most: int | None = None) -> TypeGuard[int]:
@@ -22,7 +22,7 @@ def is_whole(value: object, least: int | None = None, most: int | None = None) -
     >>> is_whole(3), is_whole(np.int64(3)), is_whole(3.0), is_whole(True), is_whole(3, most=2)
     (True, True, False, False, False)
     """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+    if isinstance(value, NO_NUMBERS) or not isinstance(value, Integral):
         return False
     return (least is None or int(value) >= least) and (most is None or int(value) <= most)
 

@@ -81,6 +81,9 @@ MOST_NESTING = 50
 MOST_DATE_RUNS = 4096
 """Stretches of a date axis with cells of equal length; engines search among them by comparisons."""
 
+MOST_CALENDAR_CELLS = 2**19
+"""Cells of a date axis that follow the calendar, such as the days of a time zone: each is looked up by itself."""
+
 MOST_BITS = 1023
 """Bits of a whole number in a list; a longer one is larger than every float, and so outside every axis."""
 

@@ -28,6 +28,9 @@ class NotANumberError(ValueError):
     """A value that is not a number, or one beyond the limit; the message is the end of a sentence that names it."""
 
 
+NO_NUMBERS = (bool, np.bool_, np.timedelta64)
+"""Types that count as numbers in Python or NumPy, and are none."""
+
 NO_NUMBER = "is not a finite number"
 TOO_LONG = f"has more than {MOST_NUMERAL_DIGITS} digits, or a power of ten beyond {MOST_NUMERAL_DIGITS}"
 
@@ -49,7 +52,7 @@ def exact(value: object) -> Fraction:
     """
     if isinstance(value, str):
         return _of_text(value)
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Real, Decimal)):
+    if isinstance(value, NO_NUMBERS) or not isinstance(value, (Real, Decimal)):
         raise NotANumberError(NO_NUMBER)
     if isinstance(value, Rational):
         return _limited(int(value.numerator), int(value.denominator))
@@ -97,6 +100,19 @@ def is_number(value: object) -> bool:
     return True
 
 
+def numeric(text: str) -> bool:
+    """Whether a text is meant as a number, even as one that is too long.
+
+    >>> numeric("1e99999999"), numeric("2013-01-01")
+    (True, False)
+    """
+    try:
+        exact(text)
+    except NotANumberError as error:
+        return str(error) == TOO_LONG
+    return True
+
+
 def told(value: object) -> str:
     """A value as an error may show it: not longer than a line, whatever it is.
 
@@ -105,11 +121,11 @@ def told(value: object) -> str:
     """
     if isinstance(value, (str, bytes)):
         value = value[: MOST_SHOWN + 1]
-    if isinstance(value, Integral) and int(value).bit_length() > 4 * MOST_NUMERAL_DIGITS:
+    if isinstance(value, Integral) and not isinstance(value, NO_NUMBERS) and int(value).bit_length() > 4 * MOST_NUMERAL_DIGITS:
         return "a number of hundreds of digits"
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # whole numbers inside it are too long to be written
+    except Exception:  # noqa: BLE001  such as whole numbers inside it are too long to be written
         return f"a {type(value).__name__}"
     return _cut(text)
 
@@ -122,7 +138,7 @@ def brief(value: object) -> str:
     """
     try:
         return _cut(str(value))
-    except (ValueError, RecursionError):  # whole numbers that are too long to be written
+    except Exception:  # noqa: BLE001  such as whole numbers that are too long to be written
         return told(value)
 
 

@@ -19,7 +19,7 @@ from dawa.axis.numbers import EdgeAxis, NumberAxis
 from dawa.axis.readings import MONTHS, UNITS, Number, exact
 from dawa.errors import AxisError
 from dawa.limits import MOST_CELLS_ON_AXIS, MOST_DATE_RUNS
-from dawa.numerals import is_number
+from dawa.numerals import is_number, told
 
 SHARE = Fraction(1, 20)
 """The part of epsilon that is spent on finding the bounds of one axis, if nobody says otherwise."""
@@ -77,7 +77,7 @@ class AutoAxis:
             object.__setattr__(self, "step", exact(self.step, "step"))
             if not Fraction(1, FINEST) <= Fraction(self.step) <= FINEST:
                 raise AxisError(
-                    f"The step of the axis {self.column!r} is not positive, or is extreme.", "pass step=1, for example."
+                    f"The step of the axis {told(self.column)} is not positive, or is extreme.", "pass step=1, for example."
                 )
         else:
             number, unit = readings.step(self.step)

@@ -250,10 +250,21 @@ class Axis:
         Raises:
             AxisError: If it is of a kind that this version does not know.
         """
-        if data["kind"] not in KINDS:
-            raise AxisError(f"The axis is of the unknown kind {data['kind']!r}.", "update dawa.")
-        made: Axis = KINDS[data["kind"]].read(data)
+        kind = data.get("kind") if isinstance(data, dict) else None
+        if not isinstance(kind, str) or kind not in KINDS or not issubclass(KINDS[kind], Axis):
+            raise AxisError(f"The axis is of the unknown kind {told(kind)}.", "update dawa.")
+        try:
+            made: Axis = KINDS[kind].read(data)
+        except KeyError as error:
+            raise AxisError(f"The axis has no field {error}.", "write all fields of its kind.") from None
         return made
+
+    @staticmethod
+    def _text(data: dict[str, Any], name: str) -> str:
+        """A field that is text."""
+        if not isinstance(data[name], str):
+            raise AxisError(f"{name}={told(data[name])} is not text.", "write exact numbers as text.")
+        return str(data[name])
 
     def _check(self, cells: int | Fraction | None = None) -> None:
         """Refuse what is wrong on every kind of axis; each kind calls this once it knows its cells."""
@@ -267,7 +278,7 @@ class Axis:
                 raise AxisError(f"{name}={told(getattr(self, name))} is unknown.", f"choose {listed}.")
         if cells is not None and cells > MOST_CELLS_ON_AXIS:
             raise AxisError(
-                f"The axis {self.column!r} has {brief(cells)} cells, more than 2^48.",
+                f"The axis {told(self.column)} has {brief(cells)} cells, more than 2^48.",
                 "choose a coarser step: buckets narrower than the noise allows are merged anyway.",
             )
 

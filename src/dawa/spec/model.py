@@ -16,7 +16,7 @@ from dawa import budget
 from dawa.axis import AutoAxis, Axis, NumberAxis
 from dawa.errors import AxisError, SourceError, SpecError
 from dawa.limits import MOST_AXES
-from dawa.numerals import is_number, told
+from dawa.numerals import numeric, told
 from dawa.sources import dialect as dialects
 from dawa.sources import forms, where_text
 from dawa.sources.dialect import Dialect
@@ -92,7 +92,7 @@ class AxisSpec:
             object.__setattr__(self, "kind", self._implied())
         if self.kind not in KEYS:
             raise SpecError(
-                f"There is no axis of the kind {self.kind!r}.", f"choose one of {', '.join(get_args(Kind))}."
+                f"There is no axis of the kind {told(self.kind)}.", f"choose one of {', '.join(get_args(Kind))}."
             )
         for name in ("start", "stop", "step", "values", "edges", "zone", "outside", "missing", "range", "share"):
             if getattr(self, name) is not None and name not in KEYS[self.kind]:
@@ -102,7 +102,7 @@ class AxisSpec:
                 )
         if self.range not in (None, "auto"):
             raise SpecError(
-                f"range = {self.range!r} is not understood.", 'write range = "auto", or the bounds as start and stop.'
+                f"range = {told(self.range)} is not understood.", 'write range = "auto", or the bounds as start and stop.'
             )
         needed = {"ordered": (self.values,), "edges": (self.edges,), "auto": (self.range,)}
         bounds = needed.get(self.kind, (self.start, self.stop))
@@ -118,7 +118,7 @@ class AxisSpec:
         if self.range is not None:
             return "auto"
         written = [text for text in (self.start, self.stop, self.step) if text is not None]
-        return "numbers" if self.zone is None and all(map(is_number, written)) else "dates"
+        return "numbers" if self.zone is None and all(map(numeric, written)) else "dates"
 
     def axis(self) -> Axis | AutoAxis:
         """The axis itself.
