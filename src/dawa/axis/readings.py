@@ -9,7 +9,7 @@ import numpy as np
 
 from dawa import numerals
 from dawa.errors import AxisError
-from dawa.numerals import NotANumberError, told
+from dawa.numerals import NotANumberError, brief, told
 
 Number = Rational | float | str
 """A number as people write it; 0.1 is one tenth."""
@@ -49,7 +49,7 @@ def exact(value: object, name: str) -> Fraction:
     try:
         return numerals.exact(value)
     except NotANumberError as error:
-        raise AxisError(f"{name}={told(value)} {error}.", f"pass a number for {name}.") from None
+        raise AxisError(f"{brief(name)}={told(value)} {error}.", f"pass a number for {brief(name)}.") from None
 
 
 def time(value: object, name: str, zone: tzinfo | None) -> datetime:
@@ -63,13 +63,13 @@ def time(value: object, name: str, zone: tzinfo | None) -> datetime:
         return found
     if zone is None:
         raise AxisError(
-            f"{name}={told(value)} has a time zone, but the axis has none.",
+            f"{brief(name)}={told(value)} has a time zone, but the axis has none.",
             "leave the offset out, or name the axis' zone: zone='Europe/Berlin'.",
         )
     try:  # through UTC: a time that clocks skip becomes a time that they show
         return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC).astimezone(zone)
     except OverflowError:
-        raise AxisError(f"{name}={told(value)} is too near to the end of the calendar.", TIME_HINT) from None
+        raise AxisError(f"{brief(name)}={told(value)} is too near to the end of the calendar.", TIME_HINT) from None
 
 
 def _time(value: object, name: str) -> datetime:
@@ -84,7 +84,7 @@ def _time(value: object, name: str) -> datetime:
             return datetime.fromisoformat(value.strip())
         except ValueError:
             pass
-    raise AxisError(f"{name}={told(value)} is not a time.", TIME_HINT)
+    raise AxisError(f"{brief(name)}={told(value)} is not a time.", TIME_HINT)
 
 
 def ticks(moment: datetime) -> int:

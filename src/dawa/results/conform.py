@@ -236,16 +236,29 @@ def _among(accepted: list[Any]) -> Check:
 
 
 def _text(pattern: str | None, most: float) -> Check:
+    """Text of a limited length; no schema can say that it is text, so halves of characters are refused here."""
     form = None if pattern is None else re.compile(pattern.removesuffix("$") + r"\Z", re.ASCII)
 
     def check(value: Any, path: tuple[str | int, ...]) -> Any:  # noqa: ANN401  JSON
-        if type(value) is str and len(value) > most:
+        if type(value) is not str:
+            return value
+        if len(value) > most:
             raise damaged(field(path), f"has more than {most} characters")
-        if type(value) is str and form is not None and not form.search(value):
+        if form is not None and not form.search(value):
             raise damaged(field(path), "is not written as it should be")
+        if not value.isascii() and not _whole_characters(value):
+            raise damaged(field(path), "has half of a character in it")
         return value
 
     return check
+
+
+def _whole_characters(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _scalar(bounds: dict[str, Any]) -> Check:

@@ -97,7 +97,7 @@ class AxisSpec:
         for name in ("start", "stop", "step", "values", "edges", "zone", "outside", "missing", "range", "share"):
             if getattr(self, name) is not None and name not in KEYS[self.kind]:
                 raise SpecError(
-                    f"The axis {self.column!r} is of the kind {self.kind!r}, where {name!r} would change nothing.",
+                    f"The axis {told(self.column)} is of the kind {self.kind!r}, where {name!r} would change nothing.",
                     f"leave it out; that kind takes {', '.join(KEYS[self.kind])}.",
                 )
         if self.range not in (None, "auto"):
@@ -107,7 +107,7 @@ class AxisSpec:
         needed = {"ordered": (self.values,), "edges": (self.edges,), "auto": (self.range,)}
         bounds = needed.get(self.kind, (self.start, self.stop))
         if not all(bounds):
-            raise AxisError(f"The axis {self.column!r} has no bounds; {NO_BOUNDS}.", CHOOSE)
+            raise AxisError(f"The axis {told(self.column)} has no bounds; {NO_BOUNDS}.", CHOOSE)
 
     def _implied(self) -> Kind:
         """The kind that fits the other entries."""
@@ -203,7 +203,7 @@ class Spec:
         one = self.source == STANDARD_INPUT or self.format is not None or self.source.lower().endswith(NO_DATABASES)
         if self.table is not None and not is_database(self.source) and (one or is_address(self.source)):
             raise SpecError(
-                f"The source {self.source} is a file with one table, so it has no table {self.table!r}.",
+                f"The source {self.source} is a file with one table, so it has no table {told(self.table)}.",
                 "leave the table out, or pass the address or the file of a database.",
             )
         if self.table is not None and not is_address(self.source) and isinstance(addressed(self.source), Table):

@@ -165,7 +165,7 @@ def _dated(document: dict[str, Any], rng: random.Random) -> None:
 
 def _extreme(document: dict[str, Any], rng: random.Random) -> None:
     """Numbers at the ends of their ranges."""
-    big = rng.choice((2.0**62, -(2.0**62), 0.0, 1e-300, 2.0**53))
+    big = rng.choice((4e18, -4e18, 0.0, 1e-300, 2.0**53))
     document["buckets"]["totals"] = [big for _ in document["buckets"]["totals"]]
     document["buckets"]["unbiased"] = [rng.choice((big, -big)) for _ in document["buckets"]["unbiased"]]
     document["noise"]["unit_variance"] = rng.choice((0.0, 1e-300, 1e38, 1.0))
