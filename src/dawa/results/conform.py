@@ -326,10 +326,10 @@ def _rows(each: Check, least: int, most: float, shortest: int, longest: float) -
         if type(value) is not list:
             raise damaged(field(path), "is not a list")
         _counted(value, least, most, path)
-        for i, row in enumerate(value):
-            if type(row) is not list or len(row) != len(value[0]):
-                raise damaged(field((*path, i)), "is not a list as long as the first one")
-        width = len(value[0]) if value else 0
+        if set(map(type, value)) != {list} or len(set(map(len, value))) > 1:
+            wrong = next(i for i, row in enumerate(value) if type(row) is not list or len(row) != len(value[0]))
+            raise damaged(field((*path, wrong)), "is not a list as long as the first one")
+        width = len(value[0])
         if not shortest <= width <= longest:
             raise damaged(field((*path, 0)), f"has {width} entries, not {shortest} to {longest}")
         try:

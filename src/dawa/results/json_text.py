@@ -6,6 +6,7 @@ and infinities, and numbers or nesting that would stop the reader itself. Errors
 
 import json
 import re
+import sys
 from typing import Any, NoReturn
 
 import numpy as np
@@ -22,7 +23,10 @@ _DIGITS = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
 """Digits as zeros, and everything else as space."""
 _DEEPER = np.array([{91: 1, 123: 1, 93: -1, 125: -1}.get(byte, 0) for byte in range(256)], np.int8)
 """What each byte adds to the depth, outside strings."""
+_OTHERS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _CHUNK = 2**22
+USUAL_DIGITS = 4300
+"""Digits from which on Python refuses to read a whole number, unless somebody changed that."""
 
 
 def values(content: bytes, source: str) -> Any:  # noqa: ANN401  JSON
@@ -37,7 +41,8 @@ def values(content: bytes, source: str) -> Any:  # noqa: ANN401  JSON
     """
     if len(content) > MOST_RELEASE_BYTES:
         raise ReleaseError(f"{source} has more than {MOST_RELEASE_BYTES:,} bytes.", JSON)
-    _check_numbers(content, source)
+    if not 0 < sys.get_int_max_str_digits() <= USUAL_DIGITS:  # somebody lets Python read numbers of any length
+        _check_numbers(content, source)
     _check_depth(content, source)
     try:
         return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_constant)
@@ -47,6 +52,7 @@ def values(content: bytes, source: str) -> Any:  # noqa: ANN401  JSON
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, ReleaseError):
             raise ReleaseError(f"{source} is damaged: {error.problem}", error.hint) from None
+        _check_numbers(content, source)
         raise ReleaseError(f"{source} is not a JSON file.", JSON) from None
 
 
@@ -78,11 +84,9 @@ def _check_numbers(content: bytes, source: str) -> None:
 
 def _check_depth(content: bytes, source: str) -> None:
     """Refuse objects and lists that lie deeper in one another than any field does."""
-    if content.count(b"[") + content.count(b"{") <= MOST_FILE_DEPTH:
+    if _too_deep(content.translate(None, _OTHERS)) is None:  # quick; brackets in strings count too
         return
-    at = _too_deep(content)
-    if at is not None:  # or a string has brackets in it
-        at = _too_deep(_STRING.sub(lambda string: b" " * len(string[0]), content))
+    at = _too_deep(_STRING.sub(lambda string: b" " * len(string[0]), content))
     if at is not None:
         raise ReleaseError(
             f"{source} is damaged: {_place(content, at)}, more than {MOST_FILE_DEPTH} objects or lists lie in one"
