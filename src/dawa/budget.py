@@ -41,7 +41,7 @@ def exact(epsilon: object, name: str = "epsilon") -> Fraction:
     hint = f"pass a positive number such as {name}=0.1, or an exact one such as {name}='1/10'."
     if isinstance(epsilon, bool) or not isinstance(epsilon, (Real, Decimal, str)):
         raise BudgetError(f"{name} must be a number, not {type(epsilon).__name__}.", hint)
-    if isinstance(epsilon, (float, Decimal)) and not math.isfinite(epsilon):
+    if isinstance(epsilon, float) and not math.isfinite(epsilon):
         raise BudgetError(f"{name} must be finite, not {epsilon}: no noise or no data would be left.", hint)
     try:
         value = numerals.exact(epsilon)

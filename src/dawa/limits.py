@@ -81,7 +81,7 @@ MOST_NESTING = 50
 MOST_DATE_RUNS = 4096
 """Stretches of a date axis with cells of equal length; engines search among them by comparisons."""
 
-MOST_CALENDAR_CELLS = 2**19
+MOST_CALENDAR_CELLS = 2**18
 """Cells of a date axis that follow the calendar, such as the days of a time zone: each is looked up by itself."""
 
 MOST_BITS = 1023
@@ -168,7 +168,7 @@ MOST_FILE_DEPTH = 32
 """Objects and lists of a release file that may lie in one another."""
 
 MOST_BUMPS = 6000
-"""Rows of bumps in a release file, and at most one for every eight buckets: a reader solves for all of them together."""
+"""Rows of bumps in a release file, and at most one for every eight buckets: a reader solves for all of them at once."""
 
 MOST_NESTED = 128
 """Intervals of a release file that may lie in one another: an answer looks at each of them."""

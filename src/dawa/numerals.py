@@ -56,8 +56,6 @@ def exact(value: object) -> Fraction:
         raise NotANumberError(NO_NUMBER)
     if isinstance(value, Rational):
         return _limited(int(value.numerator), int(value.denominator))
-    if not math.isfinite(value):
-        raise NotANumberError(NO_NUMBER)
     return _of_text(str(value) if isinstance(value, (np.floating, Decimal)) else repr(float(value)))
 
 
@@ -121,7 +119,11 @@ def told(value: object) -> str:
     """
     if isinstance(value, (str, bytes)):
         value = value[: MOST_SHOWN + 1]
-    if isinstance(value, Integral) and not isinstance(value, NO_NUMBERS) and int(value).bit_length() > 4 * MOST_NUMERAL_DIGITS:
+    if (
+        isinstance(value, Integral)
+        and not isinstance(value, NO_NUMBERS)
+        and int(value).bit_length() > 4 * MOST_NUMERAL_DIGITS
+    ):
         return "a number of hundreds of digits"
     try:
         text = repr(value)
@@ -140,6 +142,17 @@ def brief(value: object) -> str:
         return _cut(str(value))
     except Exception:  # noqa: BLE001  such as whole numbers that are too long to be written
         return told(value)
+
+
+def shortened(sentence: str) -> str:
+    """A sentence with a value in it, if the value is short; else its two ends.
+
+    >>> len(shortened("9" * 5000 + " is too long."))
+    361
+    """
+    return (
+        sentence if len(sentence) <= 6 * MOST_SHOWN else f"{sentence[: 3 * MOST_SHOWN]}…{sentence[-3 * MOST_SHOWN :]}"
+    )
 
 
 def _cut(text: str) -> str:

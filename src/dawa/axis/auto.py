@@ -77,7 +77,8 @@ class AutoAxis:
             object.__setattr__(self, "step", exact(self.step, "step"))
             if not Fraction(1, FINEST) <= Fraction(self.step) <= FINEST:
                 raise AxisError(
-                    f"The step of the axis {told(self.column)} is not positive, or is extreme.", "pass step=1, for example."
+                    f"The step of the axis {told(self.column)} is not positive, or is extreme.",
+                    "pass step=1, for example.",
                 )
         else:
             number, unit = readings.step(self.step)

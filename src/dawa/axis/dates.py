@@ -239,7 +239,8 @@ class DateAxis(Axis):
         tick = readings.ticks(readings.time(value, self.column, zone_named(self.zone)))
         if not readings.ticks(self.start) <= tick <= readings.ticks(self.stop):
             raise AxisError(
-                f"{brief(value)} lies outside the axis {told(self.column)}.", f"ask between {self.start} and {self.stop}."
+                f"{brief(value)} lies outside the axis {told(self.column)}.",
+                f"ask between {self.start} and {self.stop}.",
             )
         size = self.size
         if self._length is not None:

@@ -66,7 +66,8 @@ class NumberAxis(Axis):
         self._check()
         if self.step <= 0 or self.stop <= self.start:
             raise AxisError(
-                f"The axis {told(self.column)} goes from {brief(self.start)} to {brief(self.stop)} in steps of {brief(self.step)}.",
+                f"The axis {told(self.column)} goes from {brief(self.start)} to {brief(self.stop)} in steps of"
+                f" {brief(self.step)}.",
                 "stop must lie above start, and step must be positive.",
             )
         cells = (self.stop - self.start) / self.step
@@ -139,12 +140,8 @@ class NumberAxis(Axis):
     @classmethod
     def read(cls, data: dict[str, Any]) -> "NumberAxis":
         """The axis that ``to_json`` wrote."""
-        return cls(
-            data["column"],
-            *(cls._text(data, name) for name in ("start", "stop", "step")),
-            data["outside"],
-            data.get("missing", "drop"),
-        )
+        start, stop, step = (cls._text(data, name) for name in ("start", "stop", "step"))
+        return cls(data["column"], start, stop, step, data["outside"], data.get("missing", "drop"))
 
 
 @dataclass(frozen=True)
@@ -193,7 +190,9 @@ class EdgeAxis(Axis):
                 f"pass a list of 2 to {MOST_EDGES} numbers, or use dawa.Axis(column, start, stop, step).",
             )
         if any(a >= b for a, b in pairwise(cuts)):
-            raise AxisError(f"The edges of the axis {told(self.column)} do not increase.", "sort them, and name each once.")
+            raise AxisError(
+                f"The edges of the axis {told(self.column)} do not increase.", "sort them, and name each once."
+            )
 
     @property
     def start(self) -> Fraction:

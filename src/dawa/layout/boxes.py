@@ -43,7 +43,6 @@ class Boxes:
             raise OptionError("The boxes overlap or leave cells out.", "pass boxes that tile the grid.")
         return found
 
-
     def check_tiling(self, shape: tuple[int, ...]) -> None:
         """Refuse boxes that do not tile the grid, without a look at its cells.
 
@@ -56,7 +55,7 @@ class Boxes:
         """
         self._check_places(shape)
         whole = Boxes(np.zeros((1, len(shape)), np.int64), np.array([shape]))
-        places, signs = zip(*(boxes._corners(shape) for boxes in (self, whole)), strict=True)
+        places, signs = zip(*(boxes.corners(shape) for boxes in (self, whole)), strict=True)
         order = np.argsort(np.concatenate(places), kind="stable")
         place, sign = np.concatenate(places)[order], np.concatenate((signs[0], -signs[1]))[order]
         sums = np.add.reduceat(sign, np.flatnonzero(np.diff(place, prepend=-1)))
@@ -80,7 +79,7 @@ class Boxes:
         if (self.lo < 0).any() or (self.lo >= self.hi).any() or (self.hi > np.array(shape)).any():
             raise OptionError("Some boxes are empty or leave the grid.", "a tiling has 0 <= lo < hi <= shape.")
 
-    def _corners(self, shape: tuple[int, ...]) -> tuple[IntArray, IntArray]:
+    def corners(self, shape: tuple[int, ...]) -> tuple[IntArray, IntArray]:
         """The number of each corner on the grid of all corners, and its sign."""
         place, sign = np.zeros((len(self), 1), np.int64), np.ones((1, 1), np.int64)
         for axis, side in enumerate(shape):

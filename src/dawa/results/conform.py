@@ -118,20 +118,16 @@ class Compiler:
 
     def _steps(self, schema: Schema) -> Iterator[Check]:
         """One check after the other, the type first."""
-        known = dict(schema)
-        for word in SILENT:
-            known.pop(word, None)
+        known = {word: part for word, part in schema.items() if word not in SILENT}
         if "type" in known:
             yield _of_type(known.pop("type"))
-        for word in ("const", "enum"):
-            if word in known:
-                yield _among([known.pop(word)] if word == "const" else known.pop(word))
-        if "pattern" in known or "maxLength" in known:
+        for word in known.keys() & {"const", "enum"}:
+            yield _among([known.pop(word)] if word == "const" else known.pop(word))
+        if known.keys() & {"pattern", "maxLength"}:
             yield _text(known.pop("pattern", None), known.pop("maxLength", math.inf))
-        bounds = {word: known.pop(word) for word in BOUNDS if word in known}
-        if bounds:
-            yield _scalar(bounds)
-        if "items" in known or "maxItems" in known or "minItems" in known:
+        if known.keys() & BOUNDS.keys():
+            yield _scalar({word: known.pop(word) for word in BOUNDS if word in known})
+        if known.keys() & {"items", "minItems", "maxItems"}:
             counts = known.pop("minItems", 0), known.pop("maxItems", math.inf), known.pop("uniqueItems", False)
             yield _listed(self._node(known.pop("items", {})), *counts)
         if known.keys() & {"properties", "required", "additionalProperties", "propertyNames", "maxProperties"}:

@@ -102,7 +102,8 @@ class AxisSpec:
                 )
         if self.range not in (None, "auto"):
             raise SpecError(
-                f"range = {told(self.range)} is not understood.", 'write range = "auto", or the bounds as start and stop.'
+                f"range = {told(self.range)} is not understood.",
+                'write range = "auto", or the bounds as start and stop.',
             )
         needed = {"ordered": (self.values,), "edges": (self.edges,), "auto": (self.range,)}
         bounds = needed.get(self.kind, (self.start, self.stop))

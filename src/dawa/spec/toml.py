@@ -19,7 +19,7 @@ from dawa import numerals
 from dawa.budget import shown
 from dawa.errors import ConditionError, DawaError, SpecError
 from dawa.limits import MOST_SPEC_BYTES
-from dawa.numerals import NotANumberError, brief, told
+from dawa.numerals import NotANumberError, brief, shortened, told
 from dawa.sources import dialect, forms
 from dawa.sources.dialect import Dialect
 from dawa.sources.tables import STANDARD_INPUT, is_address
@@ -189,7 +189,7 @@ def _condition(value: object, name: str) -> str:
     try:
         parsed_condition(text)
     except ConditionError as error:
-        raise SpecError(error.problem, error.hint) from None
+        raise SpecError(shortened(error.problem), shortened(error.hint)) from None
     return text
 
 

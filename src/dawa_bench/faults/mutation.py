@@ -11,34 +11,218 @@ from typing import Any
 import numpy as np
 
 NUMBERS = (
-    "0", "-0", "1", "-1", "2", "0.5", "1e400", "1e-400", "1e99999999", "-1e99999999", "1e-99999999", "nan", "NaN", "inf",
-    "-Infinity", "1/3", "1/0", "0/5", "-7/2", "1_000", "1__0", "_1", "0x10", " 1 ", "١٢", "1" * 301, "9" * 5000, "1e300",
-    "1e299", "0." + "0" * 400 + "1", "1/" + "9" * 299, "1/" + "9" * 400, ".5", "5.", ".", "", "+3", "--3", "1e", "e5",
-    "1.5.2", "0.1", "120", "2013-01-01", "9007199254740993", "4611686018427387904", "9223372036854775808", "1e18", "½",
-)  # fmt: skip
+    "0",
+    "-0",
+    "1",
+    "-1",
+    "2",
+    "0.5",
+    "1e400",
+    "1e-400",
+    "1e99999999",
+    "-1e99999999",
+    "1e-99999999",
+    "nan",
+    "NaN",
+    "inf",
+    "-Infinity",
+    "1/3",
+    "1/0",
+    "0/5",
+    "-7/2",
+    "1_000",
+    "1__0",
+    "_1",
+    "0x10",
+    " 1 ",
+    "١٢",
+    "1" * 301,
+    "9" * 5000,
+    "1e300",
+    "1e299",
+    "0." + "0" * 400 + "1",
+    "1/" + "9" * 299,
+    "1/" + "9" * 400,
+    ".5",
+    "5.",
+    ".",
+    "",
+    "+3",
+    "--3",
+    "1e",
+    "e5",
+    "1.5.2",
+    "0.1",
+    "120",
+    "2013-01-01",
+    "9007199254740993",
+    "4611686018427387904",
+    "9223372036854775808",
+    "1e18",
+    "½",
+)
 TEXTS = (
-    "", " ", "\n", "\0", "a" * 3000, "\ud800", "\U0001f600", "e\u0301", "<script>alert(1)</script>", "'; --", "../../etc",
-    "${HOME}", "%s%n", "\x1b[31m", "null", "true", "auto", "clip", "drop", "own", "tree", "hats", "Europe/Berlin", "UTC",
-    "Mars/Olympus", "1 day", "1 month", "0 days", "999999999999999999 years", "1 fortnight", "2013-01-01", "9999-12-31",
-    "0001-01-01", "2013-02-30", "2013-01-01T00:00:00+99:99", "2013-01-01T00:00:00+01:00", "2013-01-01 25:00", "24:00",
-)  # fmt: skip
+    "",
+    " ",
+    "\n",
+    "\0",
+    "a" * 3000,
+    "\ud800",
+    "\U0001f600",
+    "e\u0301",
+    "<script>alert(1)</script>",
+    "'; --",
+    "../../etc",
+    "${HOME}",
+    "%s%n",
+    "\x1b[31m",
+    "null",
+    "true",
+    "auto",
+    "clip",
+    "drop",
+    "own",
+    "tree",
+    "hats",
+    "Europe/Berlin",
+    "UTC",
+    "Mars/Olympus",
+    "1 day",
+    "1 month",
+    "0 days",
+    "999999999999999999 years",
+    "1 fortnight",
+    "2013-01-01",
+    "9999-12-31",
+    "0001-01-01",
+    "2013-02-30",
+    "2013-01-01T00:00:00+99:99",
+    "2013-01-01T00:00:00+01:00",
+    "2013-01-01 25:00",
+    "24:00",
+)
 PLAIN: tuple[Any, ...] = (
-    None, True, False, 0, 1, -1, 2, 3, 64, 255, 65_535, 65_536, 65_537, 2**31, 2**53, 2**53 + 1, 2**62, 2**63, 2**64, -(2**63),
-    10**30, 10**299, 0.5, -0.5, 0.9, 0.999999, 1e-12, 1e-320, 1e17, 1e18, 1e38, 1e300, 1e308, -1e308, [], {}, [[]], [None],
-    {"kind": "tree"}, {"": ""}, [0, 1], [1e308, 1e308],
-)  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    2,
+    3,
+    64,
+    255,
+    65_535,
+    65_536,
+    65_537,
+    2**31,
+    2**53,
+    2**53 + 1,
+    2**62,
+    2**63,
+    2**64,
+    -(2**63),
+    10**30,
+    10**299,
+    0.5,
+    -0.5,
+    0.9,
+    0.999999,
+    1e-12,
+    1e-320,
+    1e17,
+    1e18,
+    1e38,
+    1e300,
+    1e308,
+    -1e308,
+    [],
+    {},
+    [[]],
+    [None],
+    {"kind": "tree"},
+    {"": ""},
+    [0, 1],
+    [1e308, 1e308],
+)
 PYTHON: tuple[Any, ...] = (
-    Decimal("NaN"), Decimal("Infinity"), Decimal("1E+999999"), Decimal("0.1"), Fraction(1, 3), Fraction(10**400, 7),
-    np.float32(0.1), np.float64("nan"), np.int64(5), np.bool_(True), np.datetime64("2013-06-01"), np.datetime64("NaT"),
-    np.complex128(1j), 1j, 10**5000, float("nan"), float("inf"), -float("inf"), date(2013, 6, 1), object, b"1", "1",
-    datetime(2013, 6, 1, tzinfo=UTC), timedelta(days=1), timedelta(0), timedelta(microseconds=1), np.array([1, 2]),
-    range(3), (1, 2), {1, 2}, np.str_("1"), np.longdouble("1e400"), np.timedelta64(1, "D"),
-)  # fmt: skip
+    Decimal("sNaN"),
+    Decimal("NaN"),
+    Decimal("Infinity"),
+    Decimal("1E+999999"),
+    Decimal("0.1"),
+    Fraction(1, 3),
+    Fraction(10**400, 7),
+    np.float32(0.1),
+    np.float64("nan"),
+    np.int64(5),
+    np.bool_(1),
+    np.datetime64("2013-06-01"),
+    np.datetime64("NaT"),
+    np.complex128(1j),
+    1j,
+    10**5000,
+    float("nan"),
+    float("inf"),
+    -float("inf"),
+    date(2013, 6, 1),
+    object,
+    b"1",
+    "1",
+    datetime(2013, 6, 1, tzinfo=UTC),
+    timedelta(days=1),
+    timedelta(0),
+    timedelta(microseconds=1),
+    np.array([1, 2]),
+    range(3),
+    (1, 2),
+    {1, 2},
+    np.str_("1"),
+    np.longdouble("1e400"),
+    np.timedelta64(1, "D"),
+)
 """Values that only Python passes, and no file."""
 
-TOKENS = (b"NaN", b"Infinity", b"-", b"1e999", b'"', b"\\", b"[", b"]", b"{", b"}", b",", b":", b"\xff", b"\x00", b"0",
-          b"\\ud800", b"\\u0000", b"9" * 400, b"9" * 5000, b"[" * 40, b"[" * 3000, b'{"a":' * 50, b"null", b"true",
-          b"\xef\xbb\xbf", b"1.", b".1", b"01", b"\n", b"#", b"=", b"'''", b'"""', b"[[", b"a.b.c", b"..", b"&", b"%")  # fmt: skip
+TOKENS = (
+    b"NaN",
+    b"Infinity",
+    b"-",
+    b"1e999",
+    b'"',
+    b"\\",
+    b"[",
+    b"]",
+    b"{",
+    b"}",
+    b",",
+    b":",
+    b"\xff",
+    b"\x00",
+    b"0",
+    b"\\ud800",
+    b"\\u0000",
+    b"9" * 400,
+    b"9" * 5000,
+    b"[" * 40,
+    b"[" * 3000,
+    b'{"a":' * 50,
+    b"null",
+    b"true",
+    b"\xef\xbb\xbf",
+    b"1.",
+    b".1",
+    b"01",
+    b"\n",
+    b"#",
+    b"=",
+    b"'''",
+    b'"""',
+    b"[[",
+    b"a.b.c",
+    b"..",
+    b"&",
+    b"%",
+)
 
 Place = tuple[Any, Any]
 """A container, and a key or an index in it."""
@@ -54,7 +238,9 @@ def nasty(rng: random.Random, *, python: bool = False) -> Any:  # noqa: ANN401  
     if kind == 3:
         return rng.choice(TEXTS)
     if kind == 4:
-        return rng.choice((rng.randint(-5, 300), rng.uniform(-10, 10), rng.randint(-(2**70), 2**70), 10.0 ** rng.randint(-300, 300)))
+        return rng.choice(
+            (rng.randint(-5, 300), rng.uniform(-10, 10), rng.randint(-(2**70), 2**70), 10.0 ** rng.randint(-300, 300))
+        )
     if kind == 5:
         return nested(rng.choice((1, 2, 5, 30, 40, 200)))
     return rng.choice(PLAIN)
@@ -134,7 +320,15 @@ def _add(place: Place, rng: random.Random) -> None:
         node.insert(rng.randrange(len(node) + 1), nasty(rng))
 
 
-CHANGES: tuple[Callable[[Place, random.Random], None], ...] = (_replace, _replace, _nudge, _nudge, _nudge, _remove, _add)
+CHANGES: tuple[Callable[[Place, random.Random], None], ...] = (
+    _replace,
+    _replace,
+    _nudge,
+    _nudge,
+    _nudge,
+    _remove,
+    _add,
+)
 
 
 def document(value: Any, rng: random.Random) -> None:  # noqa: ANN401  JSON
@@ -148,20 +342,18 @@ def document(value: Any, rng: random.Random) -> None:  # noqa: ANN401  JSON
 def text(value: str, rng: random.Random) -> str:
     """Text with a part changed."""
     at = rng.randrange(len(value) + 1)
-    kind = rng.randrange(7)
-    if kind == 0:
-        return rng.choice(NUMBERS)
-    if kind == 1:
-        return rng.choice(TEXTS)
-    if kind == 2:
-        return value[:at] + value[at + 1 :]
-    if kind == 3:
-        return value[:at] + rng.choice("0123456789-+.:/, eE_\0\n\u0661\ud800x") + value[at:]
-    if kind == 4:
-        return value[:at] + rng.choice(NUMBERS) + value[at:]
-    if kind == 5:
-        return value + value[at:]
-    return value[:at]
+    before, after = value[:at], value[at:]
+    return rng.choice(
+        (
+            rng.choice(NUMBERS),
+            rng.choice(TEXTS),
+            before + after[1:],
+            before + rng.choice("0123456789-+.:/, eE_\0\n\u0661\ud800x") + after,
+            before + rng.choice(NUMBERS) + after,
+            value + after,
+            before,
+        )
+    )
 
 
 def raw(content: bytes, rng: random.Random) -> bytes:
@@ -189,7 +381,11 @@ def doubled(content: str, rng: random.Random) -> str:
     """JSON text with a field written twice."""
     keys = [at for at in range(len(content)) if content.startswith('"', at) and content[at - 1 : at] in "{, "]
     at = rng.choice(keys or [0])
-    return f'{content[:at]}"version": 2, {content[at:]}' if rng.random() < 0.5 else f'{content[:at]}"x": 1, "x": 2, {content[at:]}'
+    return (
+        f'{content[:at]}"version": 2, {content[at:]}'
+        if rng.random() < 0.5
+        else f'{content[:at]}"x": 1, "x": 2, {content[at:]}'
+    )
 
 
 def dumped(value: Any) -> str:  # noqa: ANN401  JSON

@@ -5,32 +5,25 @@ that is raised is a finding. So is an error that is as long as the input, or one
 the loader, because such an error does not say what is wrong.
 """
 
-import asyncio
 import json
 import pickle
 import random
-from io import StringIO
 from collections.abc import Callable
+from fractions import Fraction
+from io import StringIO
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import quote
 
 from dawa.axis import Axis
 from dawa.axis.written import middle, written
-from dawa.errors import DawaError, InvariantError
+from dawa.errors import DawaError
 from dawa.publish import page, tables
 from dawa.results.overview import overview
 from dawa.results.release import Release, loaded
-from dawa.server import application
-from dawa.server.shelf import Shelf, Shelved
 from dawa.spec import model, ranges, toml
 from dawa_bench.faults import mutation, releases
-
-LONGEST_MESSAGE = 2000
-"""Characters of an error, whatever the input."""
-
-MANY = 1e9
-"""Requests per second that one client may send here."""
+from dawa_bench.faults.clients import Http
+from dawa_bench.faults.finding import FindingError, refused, used
 
 
 class Target(Protocol):
@@ -43,31 +36,6 @@ class Target(Protocol):
     def take(self, content: bytes, rng: random.Random) -> str:
         """Take the input and use what came of it; returns what happened, in a word."""
         ...
-
-
-class FindingError(Exception):
-    """Something that must not happen, noticed by the fuzzer itself."""
-
-
-def refused(error: DawaError) -> str:
-    """The name of a refusal, if it is one that a person can work with."""
-    if isinstance(error, InvariantError):
-        raise FindingError(f"a defect was reported: {error}") from error
-    if len(str(error)) > LONGEST_MESSAGE:
-        raise FindingError(f"the error has {len(str(error)):,} characters") from error
-    if "memory" in error.problem:
-        raise FindingError(f"it ran out of memory: {error}") from error
-    if error.__cause__ is not None and not isinstance(error.__cause__, DawaError):
-        raise FindingError(f"only the last net caught it: {error.__cause__!r}") from error
-    return type(error).__name__
-
-
-def _used(use: Callable[[], object]) -> None:
-    """Use something; it may be refused."""
-    try:
-        use()
-    except DawaError as error:
-        refused(error)
 
 
 class Loader:
@@ -113,22 +81,22 @@ def _asked(release: Release, rng: random.Random) -> None:
         borders = sorted(rng.sample(range(axis.size + 1), 2))
         rows.append(tuple(end[0] for end in written(axis, borders[:1], borders[1:])))
     lows, highs = ([tuple(row[end] for row in rows), one] for end, one in ((0, lo), (1, hi)))
-    _used(lambda: release.answers(lows, highs))
-    _used(lambda: overview(release))
+    used(lambda: release.answers(lows, highs))
+    used(lambda: overview(release))
     few = rng.random()
     if len(release.axes) == 1:
-        _used(lambda: release.quantile(rng.random()))
+        used(lambda: release.quantile(rng.random()))
     if few < 0.1:
-        _used(lambda: release.sample(5, seed=1))
-        _used(release.variances)
+        used(lambda: release.sample(5, seed=1))
+        used(release.variances)
     if few < 0.2:
         again = loaded(json.dumps(release.to_json(), allow_nan=False).encode())
         if again.to_json() != release.to_json():
             raise FindingError("it is read back as something else")
     if few > 0.99:
-        _used(lambda: page.html(release))
+        used(lambda: page.html(release))
         if len(release.axes) == 1:
-            _used(lambda: tables.write(tables.buckets(release), StringIO()))
+            used(lambda: tables.write(tables.buckets(release), StringIO()))
 
 
 SPEC = """
@@ -165,11 +133,37 @@ effort = "fast"
 levels = [1, 2.5]
 """
 OTHERS = (
-    '[source]\nurl = "postgresql://u:${PW}@h/db"\ntable = "t"\n[[axes]]\ncolumn = "x"\nedges = [0, 0.5, "1/3"]\n'
-    '[privacy]\nepsilon = "1/3"\nledger = "l.db"\ndataset = "d"\n',
-    '[source]\nfile = "-"\ndelimiter = ";"\n[[axes]]\ncolumn = "g"\nvalues = ["A", "B"]\n[[axes]]\ncolumn = "y"\n'
-    'range = "auto"\nshare = 0.05\nstep = 100\n[privacy]\nepsilon = 1e-1\nunit = "who"\nmax_rows_per_unit = "95%"\n'
-    "[release]\nseed = 7\n",
+    """
+[source]
+url = "postgresql://u:${PW}@h/db"
+table = "t"
+[[axes]]
+column = "x"
+edges = [0, 0.5, "1/3"]
+[privacy]
+epsilon = "1/3"
+ledger = "l.db"
+dataset = "d"
+""",
+    """
+[source]
+file = "-"
+delimiter = ";"
+[[axes]]
+column = "g"
+values = ["A", "B"]
+[[axes]]
+column = "y"
+range = "auto"
+share = 0.05
+step = 100
+[privacy]
+epsilon = 1e-1
+unit = "who"
+max_rows_per_unit = "95%"
+[release]
+seed = 7
+""",
 )
 LINES = tuple(line for spec in (SPEC, *OTHERS) for line in spec.splitlines() if "=" in line)
 
@@ -202,7 +196,7 @@ class Specs:
         try:
             spec = toml.parsed(toml.decoded(content, Path("spec.toml")))
             for axis in spec.axes:
-                _used(axis.axis)
+                used(axis.axis)
             again = toml.parsed(toml.written(spec, Path()))
         except DawaError as error:
             return refused(error)
@@ -273,9 +267,20 @@ class Axes:
         """The name of a way to make an axis, and its arguments."""
         way = rng.choice(("numbers", "edges", "dates", "ordered", "auto", "spec", "file"))
         usual: dict[str, list[Any]] = {
-            "numbers": ["x", rng.choice((0, "0", "-1/3")), rng.choice((120, "1e3", "2/3")), rng.choice((1, "0.5", "1/9"))],
+            "numbers": [
+                "x",
+                rng.choice((0, "0", "-1/3")),
+                rng.choice((120, "1e3", "2/3")),
+                rng.choice((1, "0.5", "1/9")),
+            ],
             "edges": ["x", [0, "0.5", 1, 10**6]],
-            "dates": ["t", "2013-01-01", "2014-01-01", rng.choice(("1 day", "1h", "1 month")), rng.choice((None, "UTC"))],
+            "dates": [
+                "t",
+                "2013-01-01",
+                "2014-01-01",
+                rng.choice(("1 day", "1h", "1 month")),
+                rng.choice((None, "UTC")),
+            ],
             "ordered": ["g", ["A", "B"]],
             "auto": ["x", rng.choice((1, "0.5", "1 day")), None, "0.05"],
             "spec": [{"column": "x", "start": "0", "stop": "120", "step": "1", "outside": "own"}],
@@ -309,7 +314,9 @@ def _axis(way: str, arguments: list[Any]) -> Any:  # noqa: ANN401  an axis of an
         return Axis(*arguments)
     if way == "spec":  # as flags give it: text, or several texts
         entries = arguments[0] if isinstance(arguments[0], dict) else {}
-        given = {key: tuple(map(str, one)) if isinstance(one, list) else str(one) for key, one in entries.items()}
+        given: dict[str, Any] = {
+            key: tuple(map(str, one)) if isinstance(one, list) else str(one) for key, one in entries.items()
+        }
         known = {key: one for key, one in given.items() if key in model.AxisSpec.__dataclass_fields__}
         return model.AxisSpec(**{"column": "x", **known}).axis()
     if way == "file":
@@ -323,104 +330,13 @@ def _walked_along(axis: Axis, rng: random.Random) -> None:
     borders = [0, size // 2, size]
     if len(axis.value(borders)) != 3:
         raise FindingError("borders are missing")
-    axis.value_in(size - 1, releases.Fraction(1, 2))
+    axis.value_in(size - 1, Fraction(1, 2))
     axis.describe()
-    _used(lambda: axis.span(mutation.nasty(rng, python=True), mutation.nasty(rng, python=True)))
+    used(lambda: axis.span(mutation.nasty(rng, python=True), mutation.nasty(rng, python=True)))
     middle([axis])
     again = Axis.from_json(json.loads(json.dumps(axis.to_json(), allow_nan=False)))
     if again != axis:
         raise FindingError("it is read back as something else")
-
-
-class Http:
-    """Requests to the server, inside this process."""
-
-    def __init__(self) -> None:
-        made = releases.seeds()
-        shelved = {f"r{i}": Shelved(f"r{i}", Path(f"r{i}.json"), loaded(one.encode()), one.encode()) for i, one in enumerate(made)}
-        self.app = application.made(Shelf(shelved, ()), MANY)
-        self.names = [*shelved, "none", "", "..", "%2e%2e", "r0/../r1"]
-        self.loop = asyncio.new_event_loop()
-
-    def made(self, rng: random.Random) -> bytes:
-        """A method, a path, its parameters, headers and a body."""
-        name = rng.choice(self.names)
-        path = rng.choice(("answer", "answers", "quantile", "buckets", "apart", "", "file", "x"))
-        names = USUAL.get(path, ()) if rng.random() < 0.8 else [_parameter(rng) for _ in range(rng.randrange(4))]
-        query = "&".join(f"{name}={quote(str(_end(rng))[:3000], errors='replace')}" for name in names)
-        method = "POST" if path == "answers" else "GET"
-        method = method if rng.random() < 0.97 else rng.choice(("GET", "HEAD", "PUT", "POST", "OPTIONS", ""))
-        body = _body(rng) if method == "POST" else b""
-        headers = [(b"host", b"localhost"), (b"content-type", rng.choice((b"application/json",) * 8 + (b"text/plain", b"")))]
-        if rng.random() < 0.03:
-            headers.append((b"content-length", rng.choice((b"-1", b"x", b"9" * 30, b"0"))))
-        raw = f"/releases/{name}/{path}".rstrip("/") if rng.random() < 0.95 else rng.choice(("/", "/health", "/releases", "//"))
-        if rng.random() < 0.05:
-            query = mutation.raw(query.encode("utf-8", "replace"), rng).decode("latin-1")
-        return pickle.dumps((method, raw, query.encode("latin-1", "replace"), headers, body))
-
-    def take(self, content: bytes, rng: random.Random) -> str:
-        """Send it; an answer that says that the server failed is a finding."""
-        del rng
-        method, path, query, headers, body = pickle.loads(content)  # noqa: S301  made above
-        scope = {
-            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
-            "path": path, "raw_path": path.encode(), "query_string": query, "headers": headers, "root_path": "",
-            "client": ("127.0.0.1", 1), "server": ("localhost", 80), "state": {},
-        }  # fmt: skip
-        status = self.loop.run_until_complete(_sent(self.app, scope, body))
-        if status >= 500 and status != 503:
-            raise FindingError(f"the status is {status}")
-        return str(status)
-
-
-USUAL = {
-    "answer": ("lo", "hi"),
-    "quantile": ("fraction",),
-    "buckets": ("first", "count"),
-    "apart": ("confidence",),
-}
-"""The parameters of each path."""
-
-
-def _parameter(rng: random.Random) -> str:
-    return rng.choice(("lo", "hi", "lo", "hi", "confidence", "fraction", "first", "count", "x"))
-
-
-def _end(rng: random.Random) -> Any:  # noqa: ANN401  anything
-    if rng.random() < 0.4:
-        return mutation.nasty(rng)
-    return rng.choice(("0", "10", 5, 12.5, "0.95", "A", "C", "2013-01-01", "2013-07-01", "50", "1/3"))
-
-
-def _body(rng: random.Random) -> bytes:
-    asked: Any = {"ranges": [{"lo": _end(rng), "hi": _end(rng)} for _ in range(rng.randrange(1, 4))], "confidence": 0.95}
-    if rng.random() < 0.5:
-        asked = {"ranges": [{"lo": [0, 0], "hi": [30, 40]}, {"lo": 1, "hi": "20"}]}
-    mutation.document(asked, rng)
-    try:
-        content = json.dumps(asked).encode("utf-8", "surrogatepass")
-    except (ValueError, RecursionError):
-        return b"["
-    return mutation.raw(content, rng) if rng.random() < 0.3 else content
-
-
-async def _sent(app: Any, scope: dict[str, Any], body: bytes) -> int:  # noqa: ANN401  an application
-    """The status of the answer."""
-    found: list[int] = []
-    waiting = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def receive() -> dict[str, Any]:
-        await asyncio.sleep(0)
-        return waiting.pop() if waiting else {"type": "http.disconnect"}
-
-    async def send(message: dict[str, Any]) -> None:
-        await asyncio.sleep(0)
-        if message["type"] == "http.response.start":
-            found.append(message["status"])
-
-    await app(scope, receive, send)
-    return found[0]
 
 
 TARGETS: dict[str, Callable[[], Target]] = {
