@@ -4,6 +4,7 @@ A check returns the value in a plain type, because numpy's types cannot go into 
 that says what was wrong and what to pass instead.
 """
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Integral, Real
@@ -33,7 +34,12 @@ def is_number(value: object) -> TypeGuard[float]:
     >>> is_number(0.5), is_number(float("nan")), is_number("0.5"), is_number(10**400)
     (True, False, False, False)
     """
-    return isinstance(value, Real) and numerals.is_number(value)
+    if isinstance(value, NO_NUMBERS) or not isinstance(value, Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that is larger than every float
+        return False
 
 
 def whole(value: object, name: str, least: int = 1, most: int | None = None, kind: str = "a whole number") -> int:

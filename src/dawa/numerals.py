@@ -68,7 +68,7 @@ def real(value: object) -> float:
     >>> real("1/4"), real(2)
     (0.25, 2.0)
     """
-    if type(value) is float and math.isfinite(value) and abs(value) < 1e300:  # most numbers, at once
+    if type(value) is float and math.isfinite(value):
         return value
     return float(exact(value))
 

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -286,7 +287,8 @@ def _nudge(place: Place, rng: random.Random) -> None:
             lambda x: x + 1, lambda x: x - 1, lambda x: -x, lambda x: x * 2, lambda x: x * 1e6, lambda x: x / 3,
             lambda x: x + 0.5, str, lambda x: [x], lambda x: x * 10**17, float,
         )  # fmt: skip
-        node[key] = rng.choice(changes)(value)
+        with suppress(OverflowError):  # a whole number beyond every float stays as it is
+            node[key] = rng.choice(changes)(value)
     elif isinstance(value, str):
         node[key] = text(value, rng)
     elif isinstance(value, list):
