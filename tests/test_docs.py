@@ -52,7 +52,7 @@ def test_every_package_has_a_layer():
     assert not {path.parent for path in folder.rglob("*.py")} - {path.parent for path in folder.rglob("__init__.py")}
     assert layers == found - {"__init__"}
     alone = {path.stem for path in (ROOT / "src/dawa").glob("*.py")}
-    assert len(alone) <= 15, "the pipeline stands alone at the top"
+    assert len(alone) <= 16, "the pipeline stands alone at the top"
 
 
 @pytest.mark.parametrize("name", mechanisms.names())
