@@ -170,11 +170,11 @@ MOST_FILE_DEPTH = 32
 MOST_BUMPS = 6000
 """Rows of bumps in a release file, and at most one for every eight buckets: a reader solves for all of them at once."""
 
-MOST_NESTED = 128
+MOST_NESTED = 64
 """Intervals of a release file that may lie in one another: an answer looks at each of them."""
 
-MOST_OVERLAPS = 2**16
-"""Pairs of hats that may overlap in a release file, besides four for each weight: a reader solves for all of them."""
+MOST_COVERING = 24
+"""Hats of a release file that may lie over one bucket: a reader's time grows with the third power of it."""
 
 # Specs.
 

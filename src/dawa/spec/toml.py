@@ -101,7 +101,7 @@ def parsed(text: str, path: Path = Path(f"spec{SUFFIX}")) -> Spec:
     try:
         return _spec(data, path.parent)
     except SpecError as error:
-        raise SpecError(f"{path}: {error.problem}", error.hint) from None
+        raise SpecError(f"{path}: {shortened(error.problem)}", shortened(error.hint)) from None
 
 
 def written(spec: Spec, folder: Path) -> str:

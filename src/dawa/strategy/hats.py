@@ -15,7 +15,7 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, frozen
-from dawa.limits import MOST_OVERLAPS
+from dawa.limits import MOST_COVERING
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.strategy.base import RESOLUTION, LeafRows, broken, variances_by_runs
 from dawa.strategy.descent import LARGEST_ENTRY
@@ -28,6 +28,9 @@ TABLE_SCALE = 0.92
 
 ROWS_FOR_VARIANCES = 400
 """From this many rows on, one query is cheaper by its segment tree than in a block solve."""
+
+FEW_ROWS = 64
+"""Rows that may lie in any way."""
 
 STRETCH = 16
 """Rows that share a leaf of the segment tree."""
@@ -183,8 +186,13 @@ class HatStrategy(LeafRows):
             raise broken("does not have one weight of 0 or more for each bucket of each row", "weights")
         if (weights > RESOLUTION).any():
             raise broken(f"has weights above {RESOLUTION}", "weights")
-        if self.rows.at[-1] > 4 * len(weights) + MOST_OVERLAPS:
-            raise broken("has more rows that overlap than any search makes", "start")
+        around = np.zeros(self.buckets + 1, np.int64)
+        np.add.at(around, start, 1)
+        np.subtract.at(around, stop, 1)
+        if (
+            len(start) > FEW_ROWS and np.cumsum(around).max() > MOST_COVERING
+        ):  # so a row overlaps fewer later ones: each holds its last bucket
+            raise broken(f"has more than {MOST_COVERING} rows over one bucket", "start")
 
     @cached_property
     def rows(self) -> IntervalRows:

@@ -199,8 +199,9 @@ def _split(privacy: PrivacyStatement) -> str:
     return f'<div class="bar" role="img" aria-label="{said}">{bar}</div><ul class="key">{lines}</ul>'
 
 
-OLDEST, SETTLED = (ticks(datetime(year, 1, 1)) for year in (1800, 2100))  # noqa: DTZ001  as good as any zone
-"""Before the first, no zone changed its clocks; from the second on, all follow rules that repeat with the calendar."""
+FIRST, OLDEST, SETTLED = (ticks(datetime(year, 1, 2)) for year in (1, 1800, 2100))  # noqa: DTZ001  good for any zone
+"""Where the calendar begins; before the second, no zone changed its clocks; from the third on, all follow rules that
+repeat with the calendar."""
 CYCLE = 146_097 * UNITS["day"]
 """Four hundred years, after which the calendar repeats."""
 
@@ -265,7 +266,7 @@ def _offsets(axis: DateAxis) -> list[list[Any]] | None:
         return round(offset.total_seconds()) if offset is not None else 0
 
     # Start a day earlier, so that local times around the first border are read as Python reads them.
-    first, last = ticks(axis.start) - UNITS["day"], ticks(axis.stop) + UNITS["day"]
+    first, last = max(ticks(axis.start) - UNITS["day"], FIRST), ticks(axis.stop) + UNITS["day"]
     changes = [change for change in _changes(east, max(first, OLDEST), min(last, SETTLED), "day") if change[0] > first]
     if last > SETTLED:
         rules = list(_changes(east, SETTLED, SETTLED + CYCLE, "week"))
