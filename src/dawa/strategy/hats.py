@@ -189,9 +189,8 @@ class HatStrategy(LeafRows):
         around = np.zeros(self.buckets + 1, np.int64)
         np.add.at(around, start, 1)
         np.subtract.at(around, stop, 1)
-        if (
-            len(start) > FEW_ROWS and np.cumsum(around).max() > MOST_COVERING
-        ):  # so a row overlaps fewer later ones: each holds its last bucket
+        # Later rows that overlap a row all hold its last bucket, so this bounds how many there are.
+        if len(start) > FEW_ROWS and np.cumsum(around).max() > MOST_COVERING:
             raise broken(f"has more than {MOST_COVERING} rows over one bucket", "start")
 
     @cached_property
