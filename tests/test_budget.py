@@ -80,5 +80,5 @@ def test_errors_cross_process_borders_whole():
 def test_numbers_that_would_take_for_ever_to_write_out_are_refused(text):
     with pytest.raises(BudgetError, match="Hint:"):
         budget.exact(text)
-    with pytest.raises(ValueError, match="999"):
+    with pytest.raises(ValueError, match="more than 300 digits"):
         budget.fraction(text)

@@ -5,13 +5,15 @@ ledger knows whether a last tenth is left.
 """
 
 import math
-import re
+from decimal import Decimal
 from fractions import Fraction
-from numbers import Rational, Real
+from numbers import Real
 from typing import SupportsIndex
 
+from dawa import numerals
 from dawa.errors import BudgetError
-from dawa.limits import MOST_POWER
+from dawa.limits import MOST_BUDGET_DIGITS
+from dawa.numerals import NotANumberError, told
 
 Epsilon = float | str | Fraction | SupportsIndex
 """A budget as people write it: 0.1, "0.1", "1/10" or an exact fraction."""
@@ -37,20 +39,24 @@ def exact(epsilon: object, name: str = "epsilon") -> Fraction:
     Fraction(1, 3)
     """
     hint = f"pass a positive number such as {name}=0.1, or an exact one such as {name}='1/10'."
-    if isinstance(epsilon, bool) or not isinstance(epsilon, (Rational, Real, str)):
+    if isinstance(epsilon, bool) or not isinstance(epsilon, (Real, Decimal, str)):
         raise BudgetError(f"{name} must be a number, not {type(epsilon).__name__}.", hint)
-    if isinstance(epsilon, Real) and not isinstance(epsilon, Rational) and not math.isfinite(epsilon):
+    if isinstance(epsilon, float) and not math.isfinite(epsilon):
         raise BudgetError(f"{name} must be finite, not {epsilon}: no noise or no data would be left.", hint)
     try:
-        value = _fraction(epsilon) if isinstance(epsilon, Rational) else fraction(str(epsilon))
-    except (ValueError, ZeroDivisionError):
-        raise BudgetError(f"{name}={epsilon!r} is not a number.", hint) from None
+        value = numerals.exact(epsilon)
+    except NotANumberError as error:
+        raise BudgetError(f"{name}={told(epsilon)} {error}.", hint) from None
     if value <= 0:
-        raise BudgetError(f"{name} must be positive, not {epsilon}.", hint)
+        raise BudgetError(f"{name} must be positive, not {told(epsilon)}.", hint)
     if not SMALLEST <= value <= LARGEST:
         raise BudgetError(
-            f"{name} must lie between {SMALLEST} and {LARGEST}, not {epsilon}.",
+            f"{name} must lie between {SMALLEST} and {LARGEST}, not {told(epsilon)}.",
             "customary values lie between 0.01 and 10; check the units of what you typed.",
+        )
+    if value.denominator >= 10**MOST_BUDGET_DIGITS:
+        raise BudgetError(
+            f"{name}={told(epsilon)} has more than {MOST_BUDGET_DIGITS} digits.", "round it; nobody needs so many."
         )
     return value
 
@@ -59,24 +65,16 @@ def fraction(text: str) -> Fraction:
     """The number that a text writes: ``0.1``, ``1/10`` or ``1e-1``.
 
     Raises:
-        ValueError: If the text is not a number, or has more digits than any float: computing them would never end.
+        ValueError: If the text is not a number, or has too many digits.
     """
-    power = re.search(r"[eE]([+-]?[\d_]+)\s*$", text)
-    if power and abs(int(power[1])) > MOST_POWER:
-        raise ValueError(text)
-    return Fraction(text)
-
-
-def _fraction(number: Rational) -> Fraction:
-    """The fraction with Python's unbounded integers: numpy's would overflow in exact arithmetic."""
-    return Fraction(int(number.numerator), int(number.denominator))
+    return numerals.exact(text)
 
 
 def share(part: object, name: str) -> Fraction:
     """Read a share of a budget: a fraction strictly between 0 and 1."""
     value = exact(part, name)
     if value >= 1:
-        raise BudgetError(f"{name} must be below 1, not {part}.", f"pass a share such as {name}=0.25.")
+        raise BudgetError(f"{name} must be below 1, not {told(part)}.", f"pass a share such as {name}=0.25.")
     return value
 
 

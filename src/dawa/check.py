@@ -6,14 +6,15 @@ that says what was wrong and what to pass instead.
 
 import math
 from collections.abc import Iterable
-from contextlib import suppress
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import TypeGuard
 
 import numpy as np
 
+from dawa import numerals
 from dawa.errors import InvariantError, OptionError
+from dawa.numerals import NO_NUMBERS, NotANumberError, told
 
 
 def is_whole(value: object, least: int | None = None, most: int | None = None) -> TypeGuard[int]:
@@ -22,7 +23,7 @@ def is_whole(value: object, least: int | None = None, most: int | None = None) -
     >>> is_whole(3), is_whole(np.int64(3)), is_whole(3.0), is_whole(True), is_whole(3, most=2)
     (True, True, False, False, False)
     """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+    if isinstance(value, NO_NUMBERS) or not isinstance(value, Integral):
         return False
     return (least is None or int(value) >= least) and (most is None or int(value) <= most)
 
@@ -30,10 +31,15 @@ def is_whole(value: object, least: int | None = None, most: int | None = None) -
 def is_number(value: object) -> TypeGuard[float]:
     """Whether a value is a finite real number; True and False are not.
 
-    >>> is_number(0.5), is_number(float("nan")), is_number("0.5")
-    (True, False, False)
+    >>> is_number(0.5), is_number(float("nan")), is_number("0.5"), is_number(10**400)
+    (True, False, False, False)
     """
-    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and math.isfinite(value)
+    if isinstance(value, NO_NUMBERS) or not isinstance(value, Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that is larger than every float
+        return False
 
 
 def whole(value: object, name: str, least: int = 1, most: int | None = None, kind: str = "a whole number") -> int:
@@ -42,14 +48,14 @@ def whole(value: object, name: str, least: int = 1, most: int | None = None, kin
         if is_whole(value):
             kind = "large enough" if int(value) < least else "small enough"
         bounds = f"from {least} to {most}" if most is not None else f"of at least {least}"
-        raise OptionError(f"{name}={value!r} is not {kind}.", f"pass a whole number {bounds}.")
+        raise OptionError(f"{name}={told(value)} is not {kind}.", f"pass a whole number {bounds}.")
     return int(value)
 
 
 def number(value: object, name: str) -> float:
     """A finite number."""
     if not is_number(value):
-        raise OptionError(f"{name}={value!r} is not a finite number.", f"pass a number such as {name}=1.5.")
+        raise OptionError(f"{name}={told(value)} is not a finite number.", f"pass a number such as {name}=1.5.")
     return float(value)
 
 
@@ -64,19 +70,19 @@ def positive(value: object, name: str, usual: int) -> float:
     Raises:
         OptionError: If the value is not a positive number.
     """
-    found = math.nan
-    if isinstance(value, (Real, str)) and not isinstance(value, (bool, np.bool_)):
-        with suppress(ValueError, OverflowError):
-            found = float(value)
-    if not (math.isfinite(found) and found > 0):
-        raise OptionError(f"{name}={value!r} is not a positive number.", f"pass {name}={usual}, for example.")
+    try:
+        found = numerals.real(value)
+    except NotANumberError:
+        found = 0.0
+    if found <= 0:
+        raise OptionError(f"{name}={told(value)} is not a positive number.", f"pass {name}={usual}, for example.")
     return found
 
 
 def flag(value: object, name: str) -> bool:
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise OptionError(f"{name}={value!r} is neither yes nor no.", "pass True or False.")
+        raise OptionError(f"{name}={told(value)} is neither yes nor no.", "pass True or False.")
     return bool(value)
 
 
@@ -88,7 +94,7 @@ def one_of(value: object, name: str, choices: Iterable[str]) -> str:
     """
     listed = list(choices)
     if not isinstance(value, str) or value not in listed:
-        raise OptionError(f"{name}={value!r} does not exist.", f"pass one of {', '.join(map(repr, listed))}.")
+        raise OptionError(f"{name}={told(value)} does not exist.", f"pass one of {', '.join(map(repr, listed))}.")
     return value
 
 

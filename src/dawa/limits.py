@@ -14,8 +14,17 @@ MOST_EDGES = 4097
 MOST_LABELS = 1000
 """Categories of an axis; engines compare a value with each of them, one after the other."""
 
-MOST_POWER = 400
-"""The largest power of ten that a number may be written with."""
+MOST_NUMERAL_DIGITS = 300
+"""Digits of a number from outside, above the stroke and below it: a float can hold every such number."""
+
+MOST_NUMERAL = 1024
+"""Characters of a number from outside, as it is written."""
+
+MOST_BUDGET_DIGITS = 80
+"""Digits of a budget, or of a share of one: products of several such numbers can still be written into a file."""
+
+MOST_SHOWN = 60
+"""Characters of a value from outside that an error shows."""
 
 MOST_RECORDS = 2**45
 """With row weights up to 2^16, every weighted sum then fits in 62 bits."""
@@ -71,6 +80,9 @@ MOST_NESTING = 50
 
 MOST_DATE_RUNS = 4096
 """Stretches of a date axis with cells of equal length; engines search among them by comparisons."""
+
+MOST_CALENDAR_CELLS = 2**18
+"""Cells of a date axis that follow the calendar, such as the days of a time zone: each is looked up by itself."""
 
 MOST_BITS = 1023
 """Bits of a whole number in a list; a longer one is larger than every float, and so outside every axis."""
@@ -146,6 +158,28 @@ MOST_CELLS_PLANNED = 2**20
 
 MOST_CELLS_FOR_ALL_RANGES = 2**14
 """Cells for which a plan takes all ranges; for larger domains a sample of ranges stands for all."""
+
+# Release files.
+
+MOST_RELEASE_BYTES = 2**33
+"""Bytes of a release file: the largest release that can be made has fewer."""
+
+MOST_FILE_DEPTH = 32
+"""Objects and lists of a release file that may lie in one another."""
+
+MOST_BUMPS = 6000
+"""Rows of bumps in a release file, and at most one for every eight buckets: a reader solves for all of them at once."""
+
+MOST_NESTED = 64
+"""Intervals of a release file that may lie in one another: an answer looks at each of them."""
+
+MOST_COVERING = 24
+"""Hats of a release file that may lie over one bucket: a reader's time grows with the third power of it."""
+
+# Specs.
+
+MOST_SPEC_BYTES = 2**20
+"""Bytes of a spec, and of a file of ranges for each of its lines."""
 
 # Pictures and pages.
 

@@ -84,7 +84,7 @@ def test_broken_files_are_refused_in_a_sentence(tmp_path, text):
     [
         (("--cells", "0", "--workload", "uniform"), ""),
         (("--cells", "-3", "--workload", "prefixes"), ""),
-        (("--cells", "9", "--workload", "uniform", "--epsilon", "nan"), "not a number"),
+        (("--cells", "9", "--workload", "uniform", "--epsilon", "nan"), "not a finite number"),
         (("--cells", "8", "--workload", "identity", "--epsilon", "-1"), "epsilon must be positive"),
         (("--cells", "9", "--workload", "uniform", "--queries", "0"), ""),
         (("--cells", "9", "--workload", "clustered", "--queries", "0"), ""),

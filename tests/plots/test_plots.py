@@ -27,7 +27,7 @@ HOSTILE = [
     "</text><script>alert(1)</script>",
     "--><script>alert(1)</script>",
     "a\nb\x00c\x1b[2J",
-    "\ud800",
+    "\u2028",
     "年齢 🙂",
     "x" * 5000,
     "",

@@ -19,6 +19,7 @@ from dawa.axis.numbers import EdgeAxis, NumberAxis
 from dawa.axis.readings import MONTHS, UNITS, Number, exact
 from dawa.errors import AxisError
 from dawa.limits import MOST_CELLS_ON_AXIS, MOST_DATE_RUNS
+from dawa.numerals import is_number, told
 
 SHARE = Fraction(1, 20)
 """The part of epsilon that is spent on finding the bounds of one axis, if nobody says otherwise."""
@@ -72,11 +73,12 @@ class AutoAxis:
                 f"share={budget.shown(self.share)} leaves nothing for the release.",
                 "pass the part of epsilon that may be spent on finding the bounds, such as 0.05.",
             )
-        if self.zone is None and _is_number(self.step):
+        if self.zone is None and is_number(self.step):
             object.__setattr__(self, "step", exact(self.step, "step"))
             if not Fraction(1, FINEST) <= Fraction(self.step) <= FINEST:
                 raise AxisError(
-                    f"The step of the axis {self.column!r} is not positive, or is extreme.", "pass step=1, for example."
+                    f"The step of the axis {told(self.column)} is not positive, or is extreme.",
+                    "pass step=1, for example.",
                 )
         else:
             number, unit = readings.step(self.step)
@@ -175,14 +177,6 @@ KINDS["auto"] = AutoAxis
 
 AxisLike = Axis | AutoAxis | Sequence[Axis | AutoAxis]
 """The axis of a release, or its axes."""
-
-
-def _is_number(step: object) -> bool:
-    try:
-        exact(step, "step")
-    except AxisError:
-        return False
-    return True
 
 
 def _reached(start: datetime, stop: datetime, step: str) -> datetime:

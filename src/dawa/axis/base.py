@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dawa.errors import AxisError, OptionError
-from dawa.limits import MOST_CELLS_ON_AXIS
+from dawa.limits import MOST_CELLS_ON_AXIS, MOST_NAME
+from dawa.numerals import brief, told
 
 if TYPE_CHECKING:
     from dawa.axis.auto import AutoAxis
@@ -207,7 +208,7 @@ class Axis:
         """
         start, stop = self.border(lo), self.border(hi)
         if start >= stop:
-            raise OptionError(f"The range from {lo} to {hi} is empty.", "pass the lower end first.")
+            raise OptionError(f"The range from {brief(lo)} to {brief(hi)} is empty.", "pass the lower end first.")
         return start, stop
 
     @property
@@ -249,24 +250,50 @@ class Axis:
         Raises:
             AxisError: If it is of a kind that this version does not know.
         """
-        if data["kind"] not in KINDS:
-            raise AxisError(f"The axis is of the unknown kind {data['kind']!r}.", "update dawa.")
-        made: Axis = KINDS[data["kind"]].read(data)
+        kind = data.get("kind") if isinstance(data, dict) else None
+        if not isinstance(kind, str) or kind not in KINDS or not issubclass(KINDS[kind], Axis):
+            raise AxisError(f"The axis is of the unknown kind {told(kind)}.", "update dawa.")
+        try:
+            made: Axis = KINDS[kind].read(data)
+        except KeyError as error:
+            raise AxisError(f"The axis has no field {error}.", "write all fields of its kind.") from None
         return made
+
+    @staticmethod
+    def _text(data: dict[str, Any], name: str) -> str:
+        """A field that is text."""
+        if not isinstance(data[name], str):
+            raise AxisError(f"{name}={told(data[name])} is not text.", "write exact numbers as text.")
+        return str(data[name])
 
     def _check(self, cells: int | Fraction | None = None) -> None:
         """Refuse what is wrong on every kind of axis; each kind calls this once it knows its cells."""
         if not isinstance(self.column, str):
-            raise AxisError(f"column={self.column!r} is not a name.", "pass the column's name, in quotes.")
+            raise AxisError(f"column={told(self.column)} is not a name.", "pass the column's name, in quotes.")
+        if not is_text(self.column):
+            raise AxisError(f"column={told(self.column)} cannot be written into a file.", "rename the column.")
         for name, known in (("outside", get_args(Outside)), ("missing", get_args(Missing))):
-            if getattr(self, name) not in known:
+            if not isinstance(getattr(self, name), str) or getattr(self, name) not in known:
                 listed = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}"
-                raise AxisError(f"{name}={getattr(self, name)!r} is unknown.", f"choose {listed}.")
+                raise AxisError(f"{name}={told(getattr(self, name))} is unknown.", f"choose {listed}.")
         if cells is not None and cells > MOST_CELLS_ON_AXIS:
             raise AxisError(
-                f"The axis {self.column!r} has {cells} cells, more than 2^48.",
+                f"The axis {told(self.column)} has {brief(cells)} cells, more than 2^48.",
                 "choose a coarser step: buckets narrower than the noise allows are merged anyway.",
             )
+
+
+def is_text(name: str) -> bool:
+    """Whether a name can be written into a file and read again: not too long, and no half of a character.
+
+    >>> is_text("âge"), is_text(chr(0xD800))
+    (True, False)
+    """
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return len(name) <= MOST_NAME
 
 
 def labelled(values: Iterable[object], shape: tuple[int, ...]) -> NDArray[np.object_]:

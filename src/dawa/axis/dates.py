@@ -22,6 +22,8 @@ from dawa.axis import readings
 from dawa.axis.base import NO_BOUNDS, Axis, Missing, Outside, labelled
 from dawa.axis.readings import MONTHS, UNITS
 from dawa.errors import AxisError
+from dawa.limits import MOST_CALENDAR_CELLS
+from dawa.numerals import brief, told
 
 LAST = readings.ticks(datetime(9999, 12, 31))  # noqa: DTZ001  in no zone
 """Where the calendar ends for a date axis."""
@@ -78,7 +80,7 @@ class DateAxis(Axis):
     def __post_init__(self) -> None:
         if self.start is None or self.stop is None:
             raise AxisError(
-                f"The axis {self.column!r} lacks a bound; {NO_BOUNDS}.",
+                f"The axis {told(self.column)} lacks a bound; {NO_BOUNDS}.",
                 'name what is known before looking, such as dawa.Axis.dates("when", "2013-01-01", "2014-01-01",'
                 ' step="1 hour").',
             )
@@ -90,12 +92,17 @@ class DateAxis(Axis):
         object.__setattr__(self, "step", f"{number} {unit}{'s' * (number > 1)}")
         if not -LAST < readings.ticks(self.start) < readings.ticks(self.stop) < LAST:
             raise AxisError(
-                f"The axis {self.column!r} goes from {self.start} to {self.stop}.",
+                f"The axis {told(self.column)} goes from {self.start} to {self.stop}.",
                 "stop must lie after start, and before the year 9999.",
             )
         self._check_calendar()
         size = self.size
         self._check(size)
+        if self._length is None and size > MOST_CALENDAR_CELLS:
+            raise AxisError(
+                f"The axis {told(self.column)} has {size:,} cells that follow the calendar.",
+                f"choose fewer years or a longer step: at most {MOST_CALENDAR_CELLS:,} such cells.",
+            )
         if self._edge(size) != readings.ticks(self.stop):
             better = self._edge(size) if self._edge(size) < LAST else self._edge(size - 1)
             raise AxisError(
@@ -121,15 +128,20 @@ class DateAxis(Axis):
                 f"begin at {start.year}-01-01, for example.",
             )
 
-    @property
+    @cached_property
     def _midnight(self) -> datetime:
         """When the first day begins by the calendar, even if clocks skip midnight on it."""
         return self.start.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
 
     @cached_property
+    def _steps(self) -> tuple[int, str]:
+        """The step as a number and a unit."""
+        return readings.step(self.step)
+
+    @cached_property
     def _length(self) -> int | None:
         """The fixed length of a cell in microseconds, unless cells follow the calendar."""
-        number, unit = readings.step(self.step)
+        number, unit = self._steps
         if unit in MONTHS or (unit in {"day", "week"} and self.zone is not None):
             return None
         return number * UNITS[unit]
@@ -140,7 +152,7 @@ class DateAxis(Axis):
         length, stop = self._length, readings.ticks(self.stop)
         if length is not None:
             return -((readings.ticks(self.start) - stop) // length)
-        number, unit = readings.step(self.step)
+        number, unit = self._steps
         days = (self.stop.date() - self.start.date()).days
         at_most = (days + 1) // ({"day": 1, "week": 7}.get(unit, 28) * number * MONTHS.get(unit, 1)) + 2
         return bisect_right(range(at_most), stop - 1, key=self._edge)
@@ -151,7 +163,7 @@ class DateAxis(Axis):
         if length is not None:
             return readings.ticks(self.start) + border * length
         first = self._midnight
-        number, unit = readings.step(self.step)
+        number, unit = self._steps
         try:
             if unit in MONTHS:
                 months = first.month - 1 + border * number * MONTHS[unit]
@@ -178,7 +190,7 @@ class DateAxis(Axis):
     @property
     def daily(self) -> bool:
         """Whether cells are days or consist of days: each begins with a day, and times inside are given to the day."""
-        _, unit = readings.step(self.step)
+        _, unit = self._steps
         midnight = self._length is None or readings.ticks(self.start) % UNITS["day"] == 0
         return midnight and (unit in MONTHS or unit in {"day", "week"})
 
@@ -188,7 +200,7 @@ class DateAxis(Axis):
 
         None stands for the days of a zone, which are not equally long.
         """
-        _, unit = readings.step(self.step)
+        _, unit = self._steps
         if unit in MONTHS or unit in {"day", "week"}:
             return None if self.zone is not None else UNITS["day"]
         return UNITS[unit]
@@ -227,7 +239,8 @@ class DateAxis(Axis):
         tick = readings.ticks(readings.time(value, self.column, zone_named(self.zone)))
         if not readings.ticks(self.start) <= tick <= readings.ticks(self.stop):
             raise AxisError(
-                f"{value} lies outside the axis {self.column!r}.", f"ask between {self.start} and {self.stop}."
+                f"{brief(value)} lies outside the axis {told(self.column)}.",
+                f"ask between {self.start} and {self.stop}.",
             )
         size = self.size
         if self._length is not None:
@@ -274,6 +287,8 @@ def zone_named(name: str | None) -> ZoneInfo | None:
     if name is None:
         return None
     try:
-        return ZoneInfo(name)
+        if isinstance(name, str):
+            return ZoneInfo(name)
     except (KeyError, ValueError, TypeError, OSError):
-        raise AxisError(f"There is no time zone {name!r}.", "use a name such as 'Europe/Berlin' or 'UTC'.") from None
+        pass
+    raise AxisError(f"There is no time zone {told(name)}.", "use a name such as 'Europe/Berlin' or 'UTC'.")

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 from dawa.arrays import FloatArray
 from dawa.axis.base import NO_BOUNDS, Axis, Missing, Outside
 from dawa.axis.readings import Number, exact
-from dawa.budget import fraction, shown
+from dawa.budget import shown
 from dawa.errors import AxisError
 from dawa.limits import MOST_EDGES
+from dawa.numerals import brief, told
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class NumberAxis(Axis):
     def __post_init__(self) -> None:
         if self.start is None or self.stop is None:
             raise AxisError(
-                f"The axis {self.column!r} lacks a bound; {NO_BOUNDS}.",
+                f"The axis {told(self.column)} lacks a bound; {NO_BOUNDS}.",
                 'name what is known before looking, such as dawa.Axis("age", 0, 120); values outside are counted in'
                 " the first and the last cell.",
             )
@@ -65,14 +66,15 @@ class NumberAxis(Axis):
         self._check()
         if self.step <= 0 or self.stop <= self.start:
             raise AxisError(
-                f"The axis {self.column!r} goes from {self.start} to {self.stop} in steps of {self.step}.",
+                f"The axis {told(self.column)} goes from {brief(self.start)} to {brief(self.stop)} in steps of"
+                f" {brief(self.step)}.",
                 "stop must lie above start, and step must be positive.",
             )
         cells = (self.stop - self.start) / self.step
         if cells.denominator != 1:
             raise AxisError(
-                f"The step {self.step} does not divide the axis {self.column!r} evenly.",
-                f"move stop to {shown(self.start + self.step * (cells // 1 + 1))}, for example.",
+                f"The step {brief(self.step)} does not divide the axis {told(self.column)} evenly.",
+                f"move stop to {brief(shown(self.start + self.step * (cells // 1 + 1)))}, for example.",
             )
         self._check(cells)
 
@@ -109,8 +111,8 @@ class NumberAxis(Axis):
         found = exact(value, self.column)
         if not self.start <= found <= self.stop:
             raise AxisError(
-                f"{value} lies outside the axis {self.column!r}.",
-                f"ask between {shown(self.start)} and {shown(self.stop)}.",
+                f"{brief(value)} lies outside the axis {told(self.column)}.",
+                f"ask between {brief(shown(self.start))} and {brief(shown(self.stop))}.",
             )
         return (found - self.start) / self.step
 
@@ -138,14 +140,8 @@ class NumberAxis(Axis):
     @classmethod
     def read(cls, data: dict[str, Any]) -> "NumberAxis":
         """The axis that ``to_json`` wrote."""
-        return cls(
-            data["column"],
-            fraction(data["start"]),
-            fraction(data["stop"]),
-            fraction(data["step"]),
-            data["outside"],
-            data.get("missing", "drop"),
-        )
+        start, stop, step = (cls._text(data, name) for name in ("start", "stop", "step"))
+        return cls(data["column"], start, stop, step, data["outside"], data.get("missing", "drop"))
 
 
 @dataclass(frozen=True)
@@ -179,7 +175,7 @@ class EdgeAxis(Axis):
     def __post_init__(self) -> None:
         if self.cuts is None:
             raise AxisError(
-                f"The axis {self.column!r} has no edges; {NO_BOUNDS}.",
+                f"The axis {told(self.column)} has no edges; {NO_BOUNDS}.",
                 'name them, such as dawa.Axis.edges("income", [0, 10_000, 50_000, 1_000_000]).',
             )
         try:
@@ -190,11 +186,13 @@ class EdgeAxis(Axis):
         self._check()
         if not 2 <= len(cuts) <= MOST_EDGES:
             raise AxisError(
-                f"The axis {self.column!r} has {len(cuts)} edges.",
+                f"The axis {told(self.column)} has {len(cuts)} edges.",
                 f"pass a list of 2 to {MOST_EDGES} numbers, or use dawa.Axis(column, start, stop, step).",
             )
         if any(a >= b for a, b in pairwise(cuts)):
-            raise AxisError(f"The edges of the axis {self.column!r} do not increase.", "sort them, and name each once.")
+            raise AxisError(
+                f"The edges of the axis {told(self.column)} do not increase.", "sort them, and name each once."
+            )
 
     @property
     def start(self) -> Fraction:
@@ -227,8 +225,8 @@ class EdgeAxis(Axis):
         found = exact(value, self.column)
         if not self.start <= found <= self.stop:
             raise AxisError(
-                f"{value} lies outside the axis {self.column!r}.",
-                f"ask between {shown(self.start)} and {shown(self.stop)}.",
+                f"{brief(value)} lies outside the axis {told(self.column)}.",
+                f"ask between {brief(shown(self.start))} and {brief(shown(self.stop))}.",
             )
         cell = min(bisect_right(self.cuts, found) - 1, self.size - 1)
         return cell + (found - self.cuts[cell]) / (self.cuts[cell + 1] - self.cuts[cell])
@@ -250,5 +248,4 @@ class EdgeAxis(Axis):
     @classmethod
     def read(cls, data: dict[str, Any]) -> "EdgeAxis":
         """The axis that ``to_json`` wrote."""
-        cuts = [fraction(cut) for cut in data["edges"]]
-        return cls(data["column"], cuts, data["outside"], data.get("missing", "drop"))
+        return cls(data["column"], data["edges"], data["outside"], data.get("missing", "drop"))

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dawa.axis.base import Axis, Missing, Outside, State, labelled
+from dawa.axis.base import Axis, Missing, Outside, State, is_text, labelled
 from dawa.errors import AxisError, OptionError
 from dawa.limits import MOST_LABELS
+from dawa.numerals import brief, is_number, told
 
 Label = str | int | bool
 
@@ -42,7 +43,7 @@ class OrderedAxis(Axis):
     def __post_init__(self) -> None:
         if self.labels is None:
             raise AxisError(
-                f"The axis {self.column!r} lists no values; they are never read from the data, because a rare"
+                f"The axis {told(self.column)} lists no values; they are never read from the data, because a rare"
                 " value belongs to few people.",
                 'list the values that can occur, in order, such as dawa.Axis.ordered("grade", ["A", "B", "C"]).',
             )
@@ -53,19 +54,21 @@ class OrderedAxis(Axis):
         self._check()
         if self.outside == "clip":
             raise AxisError(
-                f"The ordered axis {self.column!r} has no ends to clip to.",
+                f"The ordered axis {told(self.column)} has no ends to clip to.",
                 "choose outside='own', which counts values that are not listed apart, or 'drop'.",
             )
         if not 1 <= len(labels) <= MOST_LABELS:
             raise AxisError(
-                f"The axis {self.column!r} lists {len(labels)} values.",
+                f"The axis {told(self.column)} lists {len(labels)} values.",
                 f"pass a list of at most {MOST_LABELS} values, or number them in the table and use dawa.Axis.",
             )
         kinds = {type(label) for label in labels}
         if len(kinds) > 1 or not kinds <= {str, int, bool}:
-            raise AxisError(f"The values of the axis {self.column!r} are not all text, or all integers.", hint)
+            raise AxisError(f"The values of the axis {told(self.column)} are not all text, or all integers.", hint)
+        if not all(is_text(label) if isinstance(label, str) else is_number(int(label)) for label in labels):
+            raise AxisError(f"A value of the axis {told(self.column)} is too long, or cannot be written.", hint)
         if len(set(labels)) < len(labels):
-            raise AxisError(f"The axis {self.column!r} lists a value twice.", hint)
+            raise AxisError(f"The axis {told(self.column)} lists a value twice.", hint)
 
     @property
     def start(self) -> Label:
@@ -101,19 +104,19 @@ class OrderedAxis(Axis):
         """Where a category begins."""
         plain = value.item() if isinstance(value, np.generic) else value
         for place, label in enumerate(self.labels):
-            if plain == label and type(plain) is type(label):
+            if type(plain) is type(label) and plain == label:
                 return Fraction(place)
         written = [str(label).lower() if isinstance(label, bool) else str(label) for label in self.labels]
         if isinstance(plain, str) and not isinstance(self.labels[0], str) and plain.strip().lower() in written:
             return Fraction(written.index(plain.strip().lower()))
-        few = ", ".join(map(str, self.labels[:10])) + (", …" if self.size > 10 else "")
-        raise AxisError(f"{value!r} is not a value of the axis {self.column!r}.", f"ask for one of {few}.")
+        few = ", ".join(map(brief, self.labels[:10])) + (", …" if self.size > 10 else "")
+        raise AxisError(f"{told(value)} is not a value of the axis {told(self.column)}.", f"ask for one of {few}.")
 
     def span(self, lo: object, hi: object) -> tuple[Fraction, Fraction]:
         """The borders of the range from ``lo`` to ``hi``, both included."""
         start, stop = self.border(lo), self.border(hi) + 1
         if start >= stop:
-            raise OptionError(f"The range from {lo} to {hi} is empty.", "pass the lower category first.")
+            raise OptionError(f"The range from {brief(lo)} to {brief(hi)} is empty.", "pass the lower category first.")
         return start, stop
 
     @property

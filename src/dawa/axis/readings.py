@@ -3,12 +3,13 @@
 import re
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from fractions import Fraction
-from numbers import Rational, Real
+from numbers import Rational
 
 import numpy as np
 
-from dawa.budget import fraction
+from dawa import numerals
 from dawa.errors import AxisError
+from dawa.numerals import NotANumberError, brief, told
 
 Number = Rational | float | str
 """A number as people write it; 0.1 is one tenth."""
@@ -45,15 +46,10 @@ def exact(value: object, name: str) -> Fraction:
     Raises:
         AxisError: If it is not a finite number.
     """
-    hint = f"pass a number for {name}."
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bool) or not isinstance(value, (Rational, Real, str)):
-        raise AxisError(f"{name}={value!r} is not a number.", hint)
     try:
-        return Fraction(value) if isinstance(value, Rational) else fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        raise AxisError(f"{name}={value!r} is not a finite number.", hint) from None
+        return numerals.exact(value)
+    except NotANumberError as error:
+        raise AxisError(f"{brief(name)}={told(value)} {error}.", f"pass a number for {brief(name)}.") from None
 
 
 def time(value: object, name: str, zone: tzinfo | None) -> datetime:
@@ -67,28 +63,28 @@ def time(value: object, name: str, zone: tzinfo | None) -> datetime:
         return found
     if zone is None:
         raise AxisError(
-            f"{name}={value!s} has a time zone, but the axis has none.",
+            f"{brief(name)}={told(value)} has a time zone, but the axis has none.",
             "leave the offset out, or name the axis' zone: zone='Europe/Berlin'.",
         )
     try:  # through UTC: a time that clocks skip becomes a time that they show
         return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC).astimezone(zone)
     except OverflowError:
-        raise AxisError(f"{name}={value!s} is too near to the end of the calendar.", TIME_HINT) from None
+        raise AxisError(f"{brief(name)}={told(value)} is too near to the end of the calendar.", TIME_HINT) from None
 
 
 def _time(value: object, name: str) -> datetime:
     if isinstance(value, np.datetime64) and not np.isnat(value):
         value = value.astype("M8[us]").item()
-    if isinstance(value, datetime):
+    if isinstance(value, datetime) and value == value:  # noqa: PLR0124  no moment at all differs from itself
         return datetime.combine(value.date(), value.timetz())  # a plain datetime, even from a subclass
-    if isinstance(value, date):
+    if isinstance(value, date) and value == value:  # noqa: PLR0124  same here
         return datetime(value.year, value.month, value.day)  # noqa: DTZ001  the zone comes later
     if isinstance(value, str):
         try:
             return datetime.fromisoformat(value.strip())
         except ValueError:
             pass
-    raise AxisError(f"{name}={value!r} is not a time.", TIME_HINT)
+    raise AxisError(f"{brief(name)}={told(value)} is not a time.", TIME_HINT)
 
 
 def ticks(moment: datetime) -> int:
@@ -116,10 +112,10 @@ def step(value: object) -> tuple[int, str]:
         length = value // MICROSECOND
         unit = next(unit for unit in reversed(UNITS) if length % UNITS[unit] == 0 and unit not in {"day", "week"})
         return length // UNITS[unit], unit
-    match = re.fullmatch(r"\s*(\d*)\s*([A-Za-z]+)\s*", value) if isinstance(value, str) else None
+    match = re.fullmatch(r"([0-9]{0,18})\s*([A-Za-z]{1,20})", value.strip()) if isinstance(value, str) else None
     if match:
         number, name = int(match[1] or 1), match[2].lower()
         unit = SHORT.get(name, name.removesuffix("s"))
         if number > 0 and unit in UNITS | MONTHS:
             return number, unit
-    raise AxisError(f"step={value!r} is not a step in time.", STEP_HINT)
+    raise AxisError(f"step={told(value)} is not a step in time.", STEP_HINT)

@@ -19,6 +19,7 @@ from dawa.errors import AxisError, DawaError, InvariantError, OptionError
 from dawa.limits import MOST_CELLS
 from dawa.mechanisms.catalogue import Identity
 from dawa.noise.randomness import Randomness
+from dawa.numerals import told
 from dawa.results.estimate import Estimate
 from dawa.results.statement import each
 from dawa.sources import forms
@@ -202,9 +203,9 @@ def kept(unit: tuple[str, ...], max_rows_per_unit: int | str | None) -> Fraction
     try:
         part = USUAL if max_rows_per_unit == "auto" else fraction(max_rows_per_unit.removesuffix("%")) / 100
     except (ValueError, ZeroDivisionError):
-        raise OptionError(f"max_rows_per_unit={max_rows_per_unit!r} is not a number of rows.", hint) from None
+        raise OptionError(f"max_rows_per_unit={told(max_rows_per_unit)} is not a number of rows.", hint) from None
     if not (max_rows_per_unit == "auto" or max_rows_per_unit.endswith("%")) or not 0 < part < 1:
-        raise OptionError(f"max_rows_per_unit={max_rows_per_unit!r} is not a number of rows.", hint)
+        raise OptionError(f"max_rows_per_unit={told(max_rows_per_unit)} is not a number of rows.", hint)
     if not unit:
         raise OptionError(
             f"max_rows_per_unit={max_rows_per_unit} without a unit would change nothing.",

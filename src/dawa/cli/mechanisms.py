@@ -15,10 +15,12 @@ import typer
 from rich.table import Column, Table
 
 import dawa
+from dawa import numerals
 from dawa.budget import exact
 from dawa.cli.options import Json
 from dawa.cli.terminal import reported, screen, working, write_json
 from dawa.errors import OptionError, WorkloadError
+from dawa.numerals import told
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.mechanisms.ranking import Ranked
@@ -187,10 +189,9 @@ def _ends(path: Path) -> tuple[list[int], list[int]]:
     for number, line in enumerate(lines, 1):
         if not any(line) or (number == 1 and not any(entry.lstrip("-").isdigit() for entry in line)):
             continue
-        try:
-            first, last = (int(entry) for entry in line)
-        except ValueError:
-            raise WorkloadError(f"Line {number} of {path} is not a range: {','.join(line)!r}.", hint) from None
+        first, last = map(numerals.whole, line) if len(line) == 2 else (None, None)
+        if first is None or last is None:
+            raise WorkloadError(f"Line {number} of {path} is not a range: {told(','.join(line))}.", hint)
         lo.append(first)
         hi.append(last)
     if not lo:

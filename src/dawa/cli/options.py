@@ -12,8 +12,10 @@ import typer
 from typer.core import TyperCommand
 
 import dawa
+from dawa import numerals
 from dawa.cli.terminal import reported
 from dawa.errors import OptionError
+from dawa.numerals import NotANumberError, told
 
 AXES, TEXT = "The attribute, once or several times", "Files, of which nothing is guessed"
 PRIVACY, RELEASE = "Who is protected, and who pays", "The release"
@@ -24,6 +26,14 @@ LEDGER_VARIABLE, USUAL_LEDGER = "DAWA_LEDGER", "dawa-ledger.db"
 
 Pairs = tuple[tuple[str, str], ...]
 """The options of axes with their values, in the order in which they were typed."""
+
+
+def as_number(text: str | float) -> float:
+    """A number that was typed, as everything else reads numbers."""
+    try:
+        return numerals.real(text)
+    except NotANumberError as error:
+        raise typer.BadParameter(f"{told(text)} {error}.") from None
 
 
 MAY_BE_EMPTY = {"missing"}

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 import dawa
-from dawa.cli.options import Json, Place
+from dawa.cli.options import Json, Place, as_number
 from dawa.cli.terminal import plain, reported, screen, write_json
 
 if TYPE_CHECKING:  # --help answers without them
@@ -61,7 +61,9 @@ def query(
         str | None,
         typer.Option(metavar="FILE", help="A CSV file of ranges: columns lo,hi or from,to.", show_default=False),
     ] = None,
-    confidence: Annotated[float, typer.Option(help="How sure the interval is.")] = 0.95,
+    confidence: Annotated[
+        float, typer.Option(help="How sure the interval is.", parser=as_number, metavar="FLOAT")
+    ] = 0.95,
     json: Json = False,
     csv: Annotated[bool, typer.Option("--csv", help="CSV for spreadsheets.")] = False,
 ) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dawa
+from dawa import numerals
 from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER, Pairs, empty
 from dawa.errors import OptionError, SpecError
 from dawa.sources import forms
@@ -86,8 +87,9 @@ class Typed:
         text = dawa.spec.model.declared(self.source, self.table, self.format, written)
         if "unit" in given:
             given["unit"] = _unit(given["unit"])
-        if given.get("max_rows_per_unit", "").isdecimal():
-            given["max_rows_per_unit"] = int(given["max_rows_per_unit"])
+        rows = numerals.whole(given.get("max_rows_per_unit", ""))
+        if rows is not None:
+            given["max_rows_per_unit"] = rows
         return dawa.spec.model.Spec(axes=found, options=options, dialect=text, **{"epsilon": None, **given})
 
     def _in_a_file(self, given: dict[str, Any]) -> Spec:
@@ -160,11 +162,8 @@ def _separated(text: str) -> list[str]:
 
 def _categories(entries: list[str]) -> tuple[Value, ...]:
     """Whole numbers where all are that, else text."""
-    try:
-        numbers = [int(entry) for entry in entries]
-    except ValueError:
-        return tuple(entries)
-    return tuple(numbers) if [str(number) for number in numbers] == entries else tuple(entries)
+    numbers = tuple(number for number in map(numerals.whole, entries) if number is not None)
+    return numbers if [str(number) for number in numbers] == entries else tuple(entries)
 
 
 def _written(name: str, value: str) -> str | tuple[str, ...] | None:
@@ -213,7 +212,8 @@ def _option(text: str) -> tuple[str, str | int | bool]:
         )
     if value.lower() in WORDS:
         return name, WORDS[value.lower()]
-    return name, int(value) if value.removeprefix("-").isdecimal() else value
+    number = numerals.whole(value)
+    return name, value if number is None else number
 
 
 @dataclass(frozen=True)

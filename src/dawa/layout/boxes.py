@@ -37,15 +37,56 @@ class Boxes:
         Raises:
             OptionError: If the boxes do not tile the grid, or the grid is too large.
         """
-        if math.prod(shape) > MOST_CELLS_LISTED:
-            raise OptionError(f"Boxes tile at most {MOST_CELLS_LISTED} cells.", "choose coarser steps.")
-        limits = np.array(shape)
-        if (self.lo < 0).any() or (self.lo >= self.hi).any() or (self.hi > limits).any():
-            raise OptionError("Some boxes are empty or leave the grid.", "a tiling has 0 <= lo < hi <= shape.")
-        found: IntArray = kernels.boxes.labels(np.array(self.lo), np.array(self.hi), limits)
+        self._check_places(shape)
+        found: IntArray = kernels.boxes.labels(np.array(self.lo), np.array(self.hi), np.array(shape))
         if (found < 0).any():
             raise OptionError("The boxes overlap or leave cells out.", "pass boxes that tile the grid.")
         return found
+
+    def check_tiling(self, shape: tuple[int, ...]) -> None:
+        """Refuse boxes that do not tile the grid, without a look at its cells.
+
+        How many boxes a cell lies in is a sum over the corners that are not beyond it: a corner counts once for the
+        box, plus or minus by how many of its coordinates are upper ends. So the boxes cover every cell once if and
+        only if their corners add up to those of the whole grid.
+
+        Raises:
+            OptionError: If the boxes do not tile the grid, or the grid is too large.
+        """
+        self._check_places(shape)
+        whole = Boxes(np.zeros((1, len(shape)), np.int64), np.array([shape]))
+        places, signs = zip(*(boxes.corners(shape) for boxes in (self, whole)), strict=True)
+        order = np.argsort(np.concatenate(places), kind="stable")
+        place, sign = np.concatenate(places)[order], np.concatenate((signs[0], -signs[1]))[order]
+        sums = np.add.reduceat(sign, np.flatnonzero(np.diff(place, prepend=-1)))
+        if sums.any():
+            raise OptionError("The boxes overlap or leave cells out.", "pass boxes that tile the grid.")
+
+    def cells(self, positions: IntArray) -> IntArray:
+        """The coordinates of the cells at these positions, if cells are lined up box by box, row by row in each."""
+        bounds = self.bounds
+        box = np.searchsorted(bounds, positions, side="right") - 1
+        rest, sides = positions - bounds[box], (self.hi - self.lo)[box]
+        found = np.empty((len(positions), self.lo.shape[1]), np.int64)
+        for axis in range(found.shape[1] - 1, -1, -1):
+            found[:, axis] = self.lo[box, axis] + rest % sides[:, axis]
+            rest = rest // sides[:, axis]
+        return found
+
+    def _check_places(self, shape: tuple[int, ...]) -> None:
+        if math.prod(shape) > MOST_CELLS_LISTED:
+            raise OptionError(f"Boxes tile at most {MOST_CELLS_LISTED} cells.", "choose coarser steps.")
+        if (self.lo < 0).any() or (self.lo >= self.hi).any() or (self.hi > np.array(shape)).any():
+            raise OptionError("Some boxes are empty or leave the grid.", "a tiling has 0 <= lo < hi <= shape.")
+
+    def corners(self, shape: tuple[int, ...]) -> tuple[IntArray, IntArray]:
+        """The number of each corner on the grid of all corners, and its sign."""
+        place, sign = np.zeros((len(self), 1), np.int64), np.ones((1, 1), np.int64)
+        for axis, side in enumerate(shape):
+            ends = np.stack((self.lo[:, axis], self.hi[:, axis]), axis=1)
+            place = (place[:, :, None] * (side + 1) + ends[:, None, :]).reshape(len(self), -1)
+            sign = (sign[:, :, None] * np.array([1, -1])).reshape(1, -1)
+        return place.ravel(), np.repeat(sign, len(self), axis=0).ravel()
 
 
 def row_runs(

@@ -18,7 +18,7 @@ from dawa.layout.boxes import Boxes, row_runs
 from dawa.layout.curve import Order
 from dawa.limits import MOST_CELLS_LISTED
 from dawa.noise.randomness import Randomness
-from dawa.partition.split import SplitTable
+from dawa.partition.split import SplitLine, SplitTable
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.queries.workload import Workload
 
@@ -32,7 +32,7 @@ class StopRule:
         depth: How far below its root each bucket lies; -1 if no walk stopped at the bucket.
     """
 
-    table: SplitTable
+    table: SplitTable | SplitLine
     depth: IntArray
 
     def uneven(self, chance: FloatArray | float, buckets: IntArray | None = None) -> FloatArray:
@@ -96,7 +96,7 @@ class Buckets:
         """The coordinates of the cells at these positions, one row each."""
         if self.boxes is None:
             return Order(shape).cells(positions)
-        return np.stack(np.unravel_index(self.order(shape)[positions], shape), axis=1)
+        return self.boxes.cells(positions)
 
     def queries(self, workload: Workload) -> BucketQueries:
         """A workload in terms of the buckets."""

@@ -23,6 +23,15 @@ SMALLEST_STOP = 2.0**-24
 LARGEST_LOSS = Fraction(3)
 """A walk never needs more: its coins are nearly certain by then, and the rest serves the measure step better."""
 
+SMALLEST_BUDGET = Fraction(1, 10**12)
+"""A walk never gets less: its table would not fit in memory by far."""
+
+SMALLEST_LEAST, LARGEST_LEAST = 1e-12, 0.5
+"""Between them, steps make splitting more certain; from one half on they never do."""
+
+LARGEST_THETA = 2.0**20
+"""Steps of evidence for or against splitting: far more than any record could give."""
+
 ROUNDING = 1e-6
 """Relative room left for rounding entries to integers; certified, not assumed."""
 
@@ -105,6 +114,75 @@ class SplitTable:
         return sums + 64 * float(stop[-1])
 
 
+@dataclass(frozen=True, eq=False)
+class SplitLine:
+    """The table that a walk used, by the few points between which it is straight: what a reader of a release needs.
+
+    A table may have millions of entries and follows from three numbers. A reader draws no coins and certifies nothing,
+    so it takes the entries that a question needs from these points.
+
+    Attributes:
+        step: What one level of depth subtracts from the score, in records.
+        offset: What is added to every score, in records.
+        knots: The logarithm of the probability of splitting at 0, 1, 2, … steps.
+        epsilon: What the table was made to lose at most.
+        least: About the probability with which a node splits for no reason at all.
+        theta: The score, in steps, that a root needs to split with even odds.
+    """
+
+    step: int
+    offset: int
+    knots: FloatArray
+    epsilon: Fraction
+    least: float
+    theta: float
+
+    @property
+    def entries(self) -> int:
+        """How many entries the table has."""
+        return self.step * (len(self.knots) - 1) + 1
+
+    def table(self) -> SplitTable:
+        """The table itself."""
+        thresholds = np.uint64(0) - self._stop_words(np.arange(self.entries))
+        return SplitTable(self.step, self.offset, frozen(thresholds), self.epsilon, self.least, self.theta)
+
+    def surprising_point(self, chance: FloatArray | float) -> FloatArray:
+        """As ``SplitTable.surprising_point``, by bisection if there are many entries."""
+        if self.entries <= LISTED:
+            return self._listed.surprising_point(chance)
+        asked = np.asarray(chance, np.float64)
+        low, high = np.zeros(asked.shape, np.int64), np.full(asked.shape, len(self.knots) * self.step)
+        while (low < high).any():
+            middle = (low + high) // 2
+            rare = self._stop_chances(np.minimum(middle, len(self.knots) * self.step - 1)) <= asked
+            low, high = np.where(rare | (low >= high), low, middle + 1), np.where(rare, middle, high)
+        return np.where(low < len(self.knots) * self.step, low, math.inf)
+
+    @cached_property
+    def _listed(self) -> SplitTable:
+        return self.table()
+
+    def _stop_words(self, points: IntArray) -> WordArray:
+        """2^64 times the probability of stopping at these lattice points."""
+        log_split = np.interp(points / self.step, np.arange(len(self.knots)), self.knots)
+        words: WordArray = np.round(-np.expm1(log_split) * 2.0**64).astype(np.uint64)
+        return words
+
+    def _stop_chances(self, points: IntArray) -> FloatArray:
+        """The most that the chances of stopping at a point, a step above, … can add up to, summed from the top."""
+        row, rest = np.divmod(points, self.step)
+        chances = np.zeros(points.shape)
+        for above in range(len(self.knots) - 1, -1, -1):
+            words = self._stop_words(np.minimum(above * self.step + rest, self.entries - 1))
+            chances += np.where(above >= row, words.astype(np.float64) * 2.0**-64, 0.0)
+        return chances + 64 * float(self._stop_words(np.array([self.entries - 1]))[0]) * 2.0**-64
+
+
+LISTED = 2**14
+"""Tables with at most so many entries are listed by a reader too."""
+
+
 @lru_cache(maxsize=64)
 def split_table(epsilon: Fraction, least: float, theta: float) -> SplitTable:
     """The steepest table whose walk loses at most epsilon.
@@ -116,26 +194,46 @@ def split_table(epsilon: Fraction, least: float, theta: float) -> SplitTable:
         theta: The score, in steps, that a root needs to split with even odds.
 
     Raises:
-        BudgetError: If epsilon is so small that the table would not fit in memory.
+        BudgetError: If epsilon is so small that the table would not fit in memory, or ``least`` has no table.
     """
-    allowed = float(epsilon) * (1 - ROUNDING)
-    step = max(1, round(math.log(1 / least) / allowed))
-    knots = log_knots(math.exp(-allowed * step))
-    if step * (len(knots) - 1) >= MOST_SPLIT_ENTRIES:
-        raise BudgetError(
-            f"A walk with a budget of {float(epsilon):.3g} would need a table of {step * len(knots):,} entries.",
-            "raise epsilon above about 0.0001, or use a mechanism without a partition, such as greedy-h.",
-        )
-    point = np.arange(step * (len(knots) - 1) + 1)
-    log_split = np.interp(point / step, np.arange(len(knots)), knots)
-    stop = np.round(-np.expm1(log_split) * 2.0**64).astype(np.uint64)
-    table = SplitTable(step, round((1 - theta) * step), frozen(np.uint64(0) - stop), epsilon, least, theta)
+    table = split_line(epsilon, least, theta).table()
     if Fraction(table.loss) > epsilon:
         raise BudgetError(
             f"The split table for a budget of {float(epsilon):.3g} could not be certified.",
             "choose other walk options; the defaults are certified for every epsilon.",
         )
     return table
+
+
+@lru_cache(maxsize=64)
+def split_line(epsilon: Fraction, least: float, theta: float) -> SplitLine:
+    """The same table by few of its points, not certified: for readers.
+
+    Raises:
+        BudgetError: If there is no such table.
+    """
+    if not (SMALLEST_BUDGET <= epsilon <= LARGEST_LOSS and SMALLEST_LEAST <= least < LARGEST_LEAST):
+        raise BudgetError(
+            "A walk cannot lose so much or so little, or split so often for no reason.",
+            f"choose least between {SMALLEST_LEAST} and {LARGEST_LEAST}, such as 0.15.",
+        )
+    if not abs(theta) <= LARGEST_THETA:
+        raise BudgetError(f"No walk needs so many steps of evidence ({theta:g}).", "choose theta near 0.")
+    allowed = float(epsilon) * (1 - ROUNDING)
+    step = max(1, round(math.log(1 / least) / allowed))
+    often = math.exp(-allowed * step)
+    if often >= LARGEST_LEAST:
+        raise BudgetError(
+            f"With a budget of {float(epsilon):.3g}, a walk would split too often for no reason.",
+            "choose a smaller least, such as 0.15.",
+        )
+    knots = log_knots(often)
+    if step * (len(knots) - 1) >= MOST_SPLIT_ENTRIES:
+        raise BudgetError(
+            f"A walk with a budget of {float(epsilon):.3g} would need a table of {step * len(knots):,} entries.",
+            "raise epsilon above about 0.0001, or use a mechanism without a partition, such as greedy-h.",
+        )
+    return SplitLine(step, round((1 - theta) * step), frozen(knots), epsilon, least, theta)
 
 
 def log_knots(least: float) -> FloatArray:

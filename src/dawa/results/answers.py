@@ -20,8 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dawa import check
 from dawa.arrays import BoolArray, FloatArray, IntArray
 from dawa.errors import OptionError
+from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries, runs_of
 from dawa.results.estimate import Estimate
 from dawa.results.margins import margin_factor
@@ -70,9 +72,9 @@ class Cuts(NamedTuple):
 
 def check_confidence(confidence: float) -> float:
     """The chance of being wrong, or an error."""
-    if not isinstance(confidence, (int, float, np.number)) or not 0.5 <= confidence < 1 - 1e-9:
+    if not check.is_number(confidence) or not 0.5 <= confidence < 1 - 1e-9:
         raise OptionError(
-            f"confidence={confidence!r} cannot be promised.", "pass a probability such as confidence=0.95."
+            f"confidence={told(confidence)} cannot be promised.", "pass a probability such as confidence=0.95."
         )
     return 1 - float(confidence)
 

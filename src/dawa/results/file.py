@@ -4,18 +4,23 @@ A field never changes its meaning. New versions add optional fields; a reader re
 """
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from dawa import budget, check
-from dawa.arrays import IntArray, frozen
+from dawa.arrays import FloatArray, IntArray, frozen
 from dawa.axis import Axis
 from dawa.axis.apart import patterns
 from dawa.errors import DawaError, ReleaseError
 from dawa.layout.boxes import Boxes
-from dawa.partition.buckets import Buckets, RowMajor, StopRule, every_cell, given
-from dawa.partition.split import split_table
+from dawa.limits import MOST_CELLS
+from dawa.numerals import brief
+from dawa.partition.buckets import Buckets, RowMajor, StopRule, every_cell
+from dawa.partition.split import split_line
+from dawa.results.conform import conforming, damaged
 from dawa.results.estimate import Estimate
 from dawa.results.statement import PrivacyStatement
 from dawa.strategy.base import RESOLUTION, Strategy
@@ -29,7 +34,8 @@ from dawa.strategy.wavelet import WaveletStrategy
 FORMAT = "dawa-release"
 VERSION = 2
 ORDERS = ("line", "hilbert", "boxes", "rows")
-RESTORE = "ask its publisher for the file again."
+LONGEST_CAUSE = 300
+"""Characters of an error about a part that are told."""
 KINDS: dict[
     str,
     type[TreeStrategy]
@@ -72,59 +78,98 @@ def written(
 
 
 def read(data: Any) -> tuple[tuple[Axis, ...], Estimate, PrivacyStatement, Estimate | None]:  # noqa: ANN401  JSON
-    """What ``written`` was given: axes, estimate, statement, and the records that are counted apart."""
+    """What ``written`` was given: axes, estimate, statement, and the records that are counted apart.
+
+    The values are held against the schema first, then against each other, and only then used. Work and memory are in
+    proportion to the size of the file.
+
+    Raises:
+        ReleaseError: If it is not a release that this version can read; the error names the field.
+    """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ReleaseError("This file is not a dawa release.", "pass a file that Release.save wrote.")
     version = data.get("version")
     if not check.is_whole(version, 1):
-        raise ReleaseError("This release is damaged: it has no version.", RESTORE)
+        raise damaged("version", "is missing, or not a whole number of at least 1")
     if version > VERSION:
         raise ReleaseError(
-            f"This release has version {version}, newer than {VERSION}.", "update dawa: pip install -U dawa."
+            f"This release has version {brief(version)}, newer than {VERSION}.", "update dawa: pip install -U dawa."
         )
+    known = conforming(data)
+    axes = tuple(_axis(axis, i) for i, axis in enumerate(known["axes"]))
+    with _named("axes"):
+        if math.prod(axis.size for axis in axes) > MOST_CELLS:
+            raise damaged("axes", "have more than 2^62 cells together")
+    with _named("privacy"):
+        privacy = PrivacyStatement.from_json(known["privacy"])
+    estimate = _estimate(known, axes, privacy)
+    with _named("apart"):
+        return axes, estimate, privacy, _others(known.get("apart"), axes, privacy)
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Errors about a part of the file that name it, whatever they are."""
     try:
-        axes = tuple(Axis.from_json(axis) for axis in data["axes"])
-        privacy = PrivacyStatement.from_json(data["privacy"])
-        return axes, _estimate(data, axes, privacy), privacy, _others(data.get("apart"), axes, privacy)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        cause = error.problem if isinstance(error, DawaError) else f"{type(error).__name__}: {error}"
-        raise ReleaseError(f"This release is damaged ({cause}).", RESTORE) from error
+        yield
+    except ReleaseError:
+        raise
+    except DawaError as error:
+        raise damaged(where, f"is not possible ({error.problem[:LONGEST_CAUSE].removesuffix('.')})") from error
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise damaged(where, f"cannot be read ({type(error).__name__})") from error
+
+
+def _axis(data: dict[str, Any], number: int) -> Axis:
+    with _named(f"axes[{number}]"):
+        return Axis.from_json(data)
 
 
 def _estimate(data: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStatement) -> Estimate:
     shape = tuple(axis.size for axis in axes)
-    bounds = given(data["buckets"]["bounds"], math.prod(shape)).bounds
-    boxes = _boxes(data["buckets"], shape, bounds)
-    totals, unbiased = (np.array(data["buckets"][name], np.float64) for name in ("totals", "unbiased"))
-    strategy = _strategy(data["strategy"], len(bounds) - 1)
-    stops = _stop_rule(data.get("stops"))
-    by_rows = data["buckets"].get("order") == "rows"
-    unit_variance = float(data["noise"]["unit_variance"])
-    if not totals.shape == unbiased.shape == (len(bounds) - 1,):
-        raise ValueError("the numbers of buckets do not agree")
+    buckets = data["buckets"]
+    bounds = _bounds(buckets["bounds"], math.prod(shape))
+    totals, unbiased = (_as_many(buckets[name], len(bounds) - 1, f"buckets.{name}") for name in ("totals", "unbiased"))
+    boxes = _boxes(buckets, shape, bounds)
+    with _named("strategy"):
+        strategy = _strategy(data["strategy"], len(bounds) - 1)
+    with _named("stops"):
+        stops = _stop_rule(data.get("stops"), len(bounds) - 1)
+    by_rows = buckets.get("order") == "rows"
     if by_rows and (len(totals) != math.prod(shape) or stops is not None):
-        raise ValueError("cells that are lined up row by row must each be a bucket")
+        raise damaged("buckets.order", "is 'rows', but not every cell is a bucket, or there are stops")
     if isinstance(strategy, ProductStrategy) and (not by_rows or strategy.shape != shape):
-        raise ValueError("the strategy does not fit the axes")
-    if stops is not None and stops.depth.shape != totals.shape:
-        raise ValueError("the stops do not fit the buckets")
-    if not (np.isfinite(totals) & np.isfinite(unbiased)).all() or not 0 <= unit_variance < np.inf:
-        raise ValueError("some numbers are not finite")
-    if data["noise"]["resolution"] != RESOLUTION:
-        raise ValueError("the strategy has an unknown resolution")
+        raise damaged("strategy.shape", "does not fit the axes and the order of the buckets")
     return Estimate(
         shape=shape,
         epsilon=privacy.mechanism_epsilon,
         buckets=RowMajor(bounds) if by_rows else Buckets(bounds, stops=stops, boxes=boxes),
-        unbiased=frozen(unbiased),
-        totals=frozen(totals),
+        unbiased=unbiased,
+        totals=totals,
         strategy=strategy,
-        unit_variance=unit_variance,
+        unit_variance=float(data["noise"]["unit_variance"]),
         mechanism=privacy.mechanism,
         options=privacy.options,
         split=privacy.mechanism_split,
         randomness=privacy.randomness,
     )
+
+
+def _bounds(bounds: IntArray, size: int) -> IntArray:
+    """Bucket bounds, if they divide the domain."""
+    rising = np.diff(bounds) > 0
+    if not rising.all():
+        raise damaged(f"buckets.bounds[{int(np.argmin(rising)) + 1}]", "is not larger than the bound before it")
+    for at, wanted in ((0, 0), (len(bounds) - 1, size)):
+        if bounds[at] != wanted:
+            raise damaged(f"buckets.bounds[{at}]", f"is not {wanted}, as the axes say")
+    return frozen(bounds)
+
+
+def _as_many(numbers: FloatArray, count: int, where: str) -> FloatArray:
+    if len(numbers) != count:
+        raise damaged(where, f"has {len(numbers):,} entries, not {count:,}")
+    return frozen(numbers)
 
 
 def _apart(axes: tuple[Axis, ...], others: Estimate) -> dict[str, Any]:
@@ -142,22 +187,21 @@ def _others(data: dict[str, Any] | None, axes: tuple[Axis, ...], privacy: Privac
     ways = patterns(axes)
     if data is None:
         if ways:
-            raise ValueError("the records that are counted apart are missing")
+            raise damaged("apart", "is missing, and the axes count records apart")
         return None
-    totals, unbiased = (np.array(data[name], np.float64) for name in ("totals", "unbiased"))
-    unit_variance = float(data["unit_variance"])
-    if [tuple(way) for way in data["states"]] != list(ways) or not totals.shape == unbiased.shape == (len(ways),):
-        raise ValueError("the records that are counted apart do not fit the axes")
-    if not (np.isfinite(totals) & np.isfinite(unbiased)).all() or not 0 <= unit_variance < np.inf:
-        raise ValueError("some numbers are not finite")
+    if not ways:
+        raise damaged("apart", "is there, and the axes count no records apart")
+    if [tuple(way) for way in data["states"]] != list(ways):
+        raise damaged("apart.states", "do not fit the axes")
+    totals, unbiased = (_as_many(data[name], len(ways), f"apart.{name}") for name in ("totals", "unbiased"))
     return Estimate(
         shape=(len(ways),),
         epsilon=privacy.mechanism_epsilon,
         buckets=every_cell(len(ways)),
-        unbiased=frozen(unbiased),
-        totals=frozen(totals),
+        unbiased=unbiased,
+        totals=totals,
         strategy=leaves_only(np.full(len(ways), RESOLUTION)),
-        unit_variance=unit_variance,
+        unit_variance=float(data["unit_variance"]),
         mechanism="identity",
         options={},
         split={},
@@ -177,19 +221,18 @@ def _lines(buckets: Buckets, axes: int) -> dict[str, Any]:
 def _boxes(data: dict[str, Any], shape: tuple[int, ...], bounds: IntArray) -> Boxes | None:
     """The buckets as boxes, if they are boxes."""
     order = data.get("order", "line")
-    if order not in ORDERS or (order == "line") != (len(shape) == 1 and order != "boxes"):
-        raise ValueError("the cells are lined up in an unknown order")
+    if (order == "line") != (len(shape) == 1 and order != "boxes"):
+        raise damaged("buckets.order", f"cannot be {order!r} along {len(shape)} axes")
     if order != "boxes":
         return None
-    corners = [np.array(data[corner]) for corner in ("lo", "hi")]
-    if any(corner.dtype.kind != "i" for corner in corners):
-        raise ValueError("the corners of boxes are not cell numbers")
-    boxes = Boxes(*(frozen(corner.astype(np.int64)) for corner in corners))
-    if boxes.lo.shape != (len(bounds) - 1, len(shape)) or boxes.hi.shape != boxes.lo.shape:
-        raise ValueError("the boxes do not fit the buckets")
-    boxes.labels(shape)
+    for corner in ("lo", "hi"):
+        if data[corner].shape != (len(bounds) - 1, len(shape)):
+            raise damaged(f"buckets.{corner}", "does not have one entry for each axis of each bucket")
+    boxes = Boxes(frozen(data["lo"]), frozen(data["hi"]))
+    with _named("buckets.lo and buckets.hi"):
+        boxes.check_tiling(shape)
     if not np.array_equal(boxes.bounds, bounds):
-        raise ValueError("the boxes do not fit the bounds")
+        raise damaged("buckets.bounds", "do not count the cells of the boxes")
     return boxes
 
 
@@ -197,9 +240,9 @@ def _strategy(data: dict[str, Any], buckets: int) -> Strategy:
     """The strategy, if it fits the buckets and the budget."""
     strategy = KINDS[data["kind"]].from_json(data)
     if strategy.buckets != buckets:
-        raise ValueError("the strategy is for another number of buckets")
+        raise damaged("strategy", f"is for {strategy.buckets:,} buckets, not {buckets:,}")
     if (strategy.column_sums() > RESOLUTION).any():
-        raise ValueError("the strategy weighs more than its budget")
+        raise damaged("strategy", "weighs more than its budget")
     return strategy
 
 
@@ -217,10 +260,12 @@ def _stops(stops: StopRule | None) -> dict[str, Any] | None:
     }
 
 
-def _stop_rule(data: dict[str, Any] | None) -> StopRule | None:
+def _stop_rule(data: dict[str, Any] | None, buckets: int) -> StopRule | None:
     if data is None:
         return None
-    table = split_table(budget.fraction(data["loss"]), data["least"], data["theta"])
+    table = split_line(budget.fraction(data["loss"]), float(data["least"]), float(data["theta"]))
     if (table.step, table.offset) != (data["step"], data["offset"]):
-        raise ValueError("the split table does not agree with its parameters")
-    return StopRule(table, frozen(np.array(data["depth"], np.int64)))
+        raise damaged("stops", "has a step or an offset that its other numbers do not give")
+    if len(data["depth"]) != buckets:
+        raise damaged("stops.depth", f"has {len(data['depth']):,} entries, not {buckets:,}")
+    return StopRule(table, frozen(data["depth"]))

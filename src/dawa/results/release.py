@@ -18,9 +18,11 @@ from dawa.axis import Axis, AxisValue, State
 from dawa.axis.apart import named, patterns, touching
 from dawa.errors import OptionError, ReleaseError
 from dawa.host import whole
+from dawa.limits import MOST_RELEASE_BYTES
+from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries, coordinates
 from dawa.queries.workload import Workload
-from dawa.results import file
+from dawa.results import file, json_text
 from dawa.results.answers import Answer, answers
 from dawa.results.estimate import Estimate
 from dawa.results.statement import PrivacyStatement
@@ -28,6 +30,9 @@ from dawa.results.statement import PrivacyStatement
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+
+SPACE = b" \t\r\n\xef\xbb\xbf"
+"""What may stand before the first value of a JSON file."""
 
 End = AxisValue | Sequence[AxisValue] | NDArray[Any]
 """One end of a range: a value of the axis; with several axes, one value for each."""
@@ -156,7 +161,7 @@ class Release:
         42
         """
         if not check.is_number(fraction) or not 0 <= fraction <= 1:
-            raise OptionError(f"{fraction!r} is not a fraction.", "pass a number from 0 to 1, such as 0.5.")
+            raise OptionError(f"{told(fraction)} is not a fraction.", "pass a number from 0 to 1, such as 0.5.")
         axis, before = self.axis, self._records_before()
         return axis.value_in(*_holding(float(fraction), before, self.estimate.buckets.bounds))
 
@@ -280,12 +285,33 @@ def load(path: str | PathLike[str]) -> Release:
     """
     source = Path(path)
     try:
-        data: Any = json.loads(source.read_text(encoding="utf-8"))
+        with source.open("rb") as opened:
+            content = opened.read(2**16)
+            if content.lstrip(SPACE)[:1] in (b"{", b"", b"["):  # what is endless, and no release, is not read on
+                content += opened.read(MOST_RELEASE_BYTES + 1 - len(content))
     except FileNotFoundError:
         raise ReleaseError(f"There is no file {source}.", "pass the path of a release.json.") from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError):
+    except (OSError, ValueError):
         raise ReleaseError(f"{source} is not a JSON file.", "pass the path of a release.json.") from None
-    return Release(*file.read(data))
+    except MemoryError:
+        raise ReleaseError(f"{source} does not fit in memory.", "use a machine with more memory.") from None
+    return loaded(content, str(source))
+
+
+def loaded(content: bytes, source: str = "The file") -> Release:
+    """A release from the bytes of its file.
+
+    Args:
+        content: The bytes.
+        source: What to call them in an error.
+
+    Raises:
+        ReleaseError: If they are not a release that this version can read; the error names the field.
+    """
+    try:
+        return Release(*file.read(json_text.values(content, source)))
+    except MemoryError:
+        raise ReleaseError(f"{source} does not fit in memory.", "use a machine with more memory.") from None
 
 
 def _border_cells(lo: FloatArray, hi: FloatArray, shape: tuple[int, ...]) -> FloatArray:

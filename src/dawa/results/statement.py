@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dawa import budget, check
+from dawa import budget
 from dawa.budget import shown
+from dawa.results.conform import damaged
 
 NEIGHBOURS = "one record added or removed"
 UNIT = "record"
@@ -142,8 +143,12 @@ class PrivacyStatement:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "PrivacyStatement":
-        """The statement that ``to_json`` wrote; fields that came later may be absent."""
-        return cls(
+        """The statement that ``to_json`` wrote; fields that came later may be absent.
+
+        Raises:
+            ReleaseError: If the numbers do not fit together; the error names the field.
+        """
+        statement = cls(
             budget.exact(data["epsilon"]),
             {step: budget.fraction(part) for step, part in data["split"].items()},
             data["mechanism"],
@@ -154,12 +159,28 @@ class PrivacyStatement:
             data["neighbours"],
             data["unit"],
             _columns(data),
-            _rows(data.get("max_rows_per_unit", 1)),
+            data.get("max_rows_per_unit", 1),
             tuple(data.get("handling", ())),
             data.get("id"),
             {step: budget.exact(part) for step, part in data.get("searched", {}).items()},
             data.get("where", ""),
         )
+        statement._check(data)
+        return statement
+
+    def _check(self, data: dict[str, Any]) -> None:
+        """Refuse numbers that do not fit together."""
+        if sum(self.split.values()) != self.epsilon:
+            raise damaged("privacy.split", "does not add up to epsilon")
+        for step, part in self.searched.items():
+            if self.split.get(step) != part:
+                raise damaged("privacy.searched", "names a part that split does not have")
+        if self.max_rows_per_unit > 1 and not self.unit_columns:
+            raise damaged("privacy.max_rows_per_unit", "is above 1, and there is no unit")
+        if self.mechanism_epsilon < budget.SMALLEST:
+            raise damaged("privacy.searched", "leaves nothing for the mechanism")
+        if "mechanism_epsilon" in data and budget.fraction(data["mechanism_epsilon"]) != self.mechanism_epsilon:
+            raise damaged("privacy.mechanism_epsilon", "is not what epsilon leaves for a record")
 
 
 def protected(unit: tuple[str, ...], max_rows_per_unit: int) -> dict[str, Any]:
@@ -199,15 +220,7 @@ def _columns(data: dict[str, Any]) -> tuple[str, ...]:
     columns = data.get("unit_columns")
     if columns is None:
         columns = [] if data.get("unit_column") is None else [data["unit_column"]]
-    if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
-        raise ValueError("the columns of the unit are invalid")
     return tuple(columns)
-
-
-def _rows(number: Any) -> int:  # noqa: ANN401  JSON
-    if not check.is_whole(number, 1):
-        raise ValueError("the number of records per unit is invalid")
-    return number
 
 
 def _named(options: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ from dawa import budget
 from dawa.axis import AutoAxis, Axis, NumberAxis
 from dawa.errors import AxisError, SourceError, SpecError
 from dawa.limits import MOST_AXES
+from dawa.numerals import numeric, told
 from dawa.sources import dialect as dialects
 from dawa.sources import forms, where_text
 from dawa.sources.dialect import Dialect
@@ -91,22 +92,23 @@ class AxisSpec:
             object.__setattr__(self, "kind", self._implied())
         if self.kind not in KEYS:
             raise SpecError(
-                f"There is no axis of the kind {self.kind!r}.", f"choose one of {', '.join(get_args(Kind))}."
+                f"There is no axis of the kind {told(self.kind)}.", f"choose one of {', '.join(get_args(Kind))}."
             )
         for name in ("start", "stop", "step", "values", "edges", "zone", "outside", "missing", "range", "share"):
             if getattr(self, name) is not None and name not in KEYS[self.kind]:
                 raise SpecError(
-                    f"The axis {self.column!r} is of the kind {self.kind!r}, where {name!r} would change nothing.",
+                    f"The axis {told(self.column)} is of the kind {self.kind!r}, where {name!r} would change nothing.",
                     f"leave it out; that kind takes {', '.join(KEYS[self.kind])}.",
                 )
         if self.range not in (None, "auto"):
             raise SpecError(
-                f"range = {self.range!r} is not understood.", 'write range = "auto", or the bounds as start and stop.'
+                f"range = {told(self.range)} is not understood.",
+                'write range = "auto", or the bounds as start and stop.',
             )
         needed = {"ordered": (self.values,), "edges": (self.edges,), "auto": (self.range,)}
         bounds = needed.get(self.kind, (self.start, self.stop))
         if not all(bounds):
-            raise AxisError(f"The axis {self.column!r} has no bounds; {NO_BOUNDS}.", CHOOSE)
+            raise AxisError(f"The axis {told(self.column)} has no bounds; {NO_BOUNDS}.", CHOOSE)
 
     def _implied(self) -> Kind:
         """The kind that fits the other entries."""
@@ -117,7 +119,7 @@ class AxisSpec:
         if self.range is not None:
             return "auto"
         written = [text for text in (self.start, self.stop, self.step) if text is not None]
-        return "numbers" if self.zone is None and all(map(_is_number, written)) else "dates"
+        return "numbers" if self.zone is None and all(map(numeric, written)) else "dates"
 
     def axis(self) -> Axis | AutoAxis:
         """The axis itself.
@@ -202,7 +204,7 @@ class Spec:
         one = self.source == STANDARD_INPUT or self.format is not None or self.source.lower().endswith(NO_DATABASES)
         if self.table is not None and not is_database(self.source) and (one or is_address(self.source)):
             raise SpecError(
-                f"The source {self.source} is a file with one table, so it has no table {self.table!r}.",
+                f"The source {self.source} is a file with one table, so it has no table {told(self.table)}.",
                 "leave the table out, or pass the address or the file of a database.",
             )
         if self.table is not None and not is_address(self.source) and isinstance(addressed(self.source), Table):
@@ -316,11 +318,3 @@ def without_password(address: str, name: str) -> str:
 def beside(folder: Path, path: str) -> str:
     """A path that was written relative to a folder, as seen from here."""
     return path if is_address(path) or path == STANDARD_INPUT else str(folder / path)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        return False
-    return True

@@ -17,6 +17,7 @@ from dawa.axis import Axis
 from dawa.axis.written import middle, written
 from dawa.budget import shown
 from dawa.errors import DawaError, WorkloadError
+from dawa.numerals import brief, told
 from dawa.queries.workload import Workload
 from dawa.results.answers import Answer
 from dawa.results.release import Release
@@ -55,8 +56,8 @@ def split(text: str) -> tuple[str, str]:
     if len(ends) == 2 and all(ends) and not any(end.startswith(".") for end in ends):
         return ends[0], ends[1]
     if len(ends) > 2 and ".." not in text:
-        raise WorkloadError(f"{text!r} has several colons.", "write two dots between the ends: from..to.")
-    raise WorkloadError(f"{text!r} is not a range.", "write both ends, such as 20000:60000 or 20000..60000.")
+        raise WorkloadError(f"{told(text)} has several colons.", "write two dots between the ends: from..to.")
+    raise WorkloadError(f"{told(text)} is not a range.", "write both ends, such as 20000:60000 or 20000..60000.")
 
 
 def typed(text: str, axes: Sequence[Axis]) -> Asked:
@@ -64,11 +65,11 @@ def typed(text: str, axes: Sequence[Axis]) -> Asked:
     parts = text.split(",") if len(axes) > 1 else [text]
     if len(parts) != len(axes):
         raise WorkloadError(
-            f"{text!r} names {len(parts)} range{'s' * (len(parts) != 1)}, but there are {len(axes)} axes.",
-            f"write one for each of {', '.join(axis.column for axis in axes)}, with commas in between.",
+            f"{told(text)} names {len(parts)} range{'s' * (len(parts) != 1)}, but there are {len(axes)} axes.",
+            f"write one for each of {', '.join(brief(axis.column) for axis in axes)}, with commas in between.",
         )
     ends = [split(part) for part in parts]
-    return Asked(tuple(lo for lo, _ in ends), tuple(hi for _, hi in ends), f"The range {text!r}")
+    return Asked(tuple(lo for lo, _ in ends), tuple(hi for _, hi in ends), f"The range {told(text)}")
 
 
 def listed(path: str | Path, axes: Sequence[Axis]) -> list[Asked]:

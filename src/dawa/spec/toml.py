@@ -15,9 +15,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from dawa import numerals
 from dawa.budget import shown
 from dawa.errors import ConditionError, DawaError, SpecError
 from dawa.host import whole
+from dawa.limits import MOST_SPEC_BYTES
+from dawa.numerals import NotANumberError, brief, shortened, told
 from dawa.sources import dialect, forms
 from dawa.sources.dialect import Dialect
 from dawa.sources.tables import STANDARD_INPUT, is_address
@@ -25,6 +28,9 @@ from dawa.sources.where_text import parsed as parsed_condition
 from dawa.spec.model import AxisSpec, Spec, beside, declared, without_password
 
 SUFFIX = ".toml"
+
+DOTTED = re.compile(r"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
+"""A key of a hundred parts: the reader's time grows with the square of their number."""
 
 
 class Bare(str):
@@ -41,13 +47,28 @@ def read(path: str | os.PathLike[str]) -> Spec:
     """
     source = Path(path)
     try:
-        text = source.read_text(encoding="utf-8-sig")
+        with source.open("rb") as opened:
+            content = opened.read(MOST_SPEC_BYTES + 1)
     except FileNotFoundError:
         raise SpecError(f"There is no file {source}.", "pass the path of a spec, such as spec.toml.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "this cannot be a name"
         raise SpecError(f"{source} cannot be read: {reason}.", "pass a text file of TOML.") from None
-    return parsed(text, source)
+    return parsed(decoded(content, source), source)
+
+
+def decoded(content: bytes, path: Path) -> str:
+    """The bytes of a spec as text.
+
+    Raises:
+        SpecError: If there are too many of them, or they are not text.
+    """
+    if len(content) > MOST_SPEC_BYTES:
+        raise SpecError(f"{path} has more than {MOST_SPEC_BYTES:,} bytes.", "pass a text file of TOML.")
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise SpecError(f"{path} cannot be read: it is not text.", "pass a text file of TOML.") from None
 
 
 def parsed(text: str, path: Path = Path(f"spec{SUFFIX}")) -> Spec:
@@ -65,16 +86,23 @@ def parsed(text: str, path: Path = Path(f"spec{SUFFIX}")) -> Spec:
     ... ''').epsilon
     Fraction(1, 2)
     """
+    if DOTTED.search(text):
+        raise SpecError(f"{path} has a key of more than 100 parts.", "no key of a spec has more than two.")
     try:
         data = tomllib.loads(text, parse_float=Bare)
     except tomllib.TOMLDecodeError as error:
         raise SpecError(
-            f"{path} is not TOML: {_lower(str(error))}.", "correct that line; strings need quotes."
+            f"{path} is not TOML: {brief(_lower(str(error)))}.", "correct that line; strings need quotes."
+        ) from None
+    except (ValueError, RecursionError):
+        raise SpecError(
+            f"{path} has a number of too many digits, or values too deep in one another.",
+            "write numbers with a power of ten; no value of a spec lies in a list of lists.",
         ) from None
     try:
         return _spec(data, path.parent)
     except SpecError as error:
-        raise SpecError(f"{path}: {error.problem}", error.hint) from None
+        raise SpecError(f"{path}: {shortened(error.problem)}", shortened(error.hint)) from None
 
 
 def written(spec: Spec, folder: Path) -> str:
@@ -161,7 +189,7 @@ def _condition(value: object, name: str) -> str:
     try:
         parsed_condition(text)
     except ConditionError as error:
-        raise SpecError(error.problem, error.hint) from None
+        raise SpecError(shortened(error.problem), shortened(error.hint)) from None
     return text
 
 
@@ -225,12 +253,20 @@ def _options(value: object, name: str) -> dict[str, Any]:
     """Plain values; the mechanism checks what they mean."""
     options = {}
     for option, entry in _table(value, name).items():
-        if isinstance(entry, (dict, date, datetime, time)):
-            raise SpecError(
-                f"The option {option!r} is not a plain value.", "pass text, a number, or a list of numbers."
-            )
-        options[option] = float(entry) if isinstance(entry, Bare) else entry
+        options[option] = _plain(entry, option)
     return options
+
+
+def _plain(value: object, name: str) -> Any:  # noqa: ANN401  whatever a mechanism takes
+    """Numbers, text, or lists of them."""
+    if isinstance(value, list) and not any(isinstance(entry, (list, dict)) for entry in value):
+        return [_plain(entry, name) for entry in value]
+    if isinstance(value, (list, dict, date, datetime, time)):
+        raise SpecError(f"The option {told(name)} is not a plain value.", "pass text, a number, or a list of numbers.")
+    try:
+        return numerals.real(value) if isinstance(value, Bare) else value
+    except NotANumberError as error:
+        raise SpecError(f"The option {told(name)} {error}.", "pass another number.") from None
 
 
 Reader = Callable[[object, str], Any]
@@ -344,7 +380,7 @@ def _known(table: Mapping[str, Any], keys: Mapping[str, Any], where: str) -> Non
         if key not in keys:
             near = difflib.get_close_matches(key, keys, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(keys)}."
-            raise SpecError(f"{where} has an unknown key {key!r}.", hint)
+            raise SpecError(f"{where} has an unknown key {told(key)}.", hint)
 
 
 def _axis_entries(axis: AxisSpec) -> dict[str, Any]:

@@ -102,10 +102,10 @@ class LeafRows(ABC):
         """
         strategy = cls(*(frozen(whole_numbers(data, field.name)) for field in fields(cls)))
         if strategy.buckets == 0:
-            raise broken("has lists of the wrong length")
+            raise broken("is empty", "leaf")
         strategy.check()
         if (strategy.leaf < 1).any() or (strategy.leaf > RESOLUTION).any():
-            raise broken(f"has weights below 1 or above {RESOLUTION}")
+            raise broken(f"has weights below 1 or above {RESOLUTION}", "leaf")
         if (strategy.column_sums() > RESOLUTION).any():
             raise broken(f"has columns that sum to more than {RESOLUTION}")
         return strategy
@@ -123,19 +123,22 @@ def variances_by_runs(strategy: Strategy, queries: BucketQueries) -> FloatArray:
     return np.fromiter(one_by_one, np.float64, len(queries))
 
 
-def broken(problem: str) -> ReleaseError:
-    """The error for a release file whose numbers do not make a strategy."""
+def broken(problem: str, name: str = "") -> ReleaseError:
+    """The error for a release file whose numbers do not make a strategy; ``name`` is the field that shows it."""
     return ReleaseError(
-        f"The strategy of this release {problem}.", "ask its publisher for the file again: it was changed or cut off."
+        f"This release is damaged: strategy{name and '.'}{name} {problem}.",
+        "ask its publisher for the file again: it was changed or cut off.",
     )
 
 
 def whole_numbers(data: dict[str, Any], name: str) -> IntArray:
     """A list of a JSON object, as exactly the integers that are written there."""
     numbers = data.get(name)
-    if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
-        raise broken(f"has no list of whole numbers named {name!r}")
+    if isinstance(numbers, np.ndarray) and numbers.dtype == np.int64:  # checked already
+        return numbers
+    if not isinstance(numbers, list) or not set(map(type, numbers)) <= {int}:
+        raise broken("is not a list of whole numbers", name)
     try:
         return np.array(numbers, np.int64)
     except OverflowError:
-        raise broken(f"has numbers that are too large in {name!r}") from None
+        raise broken("has numbers that are too large", name) from None

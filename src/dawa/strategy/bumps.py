@@ -15,6 +15,7 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, distinct, frozen
+from dawa.limits import MOST_BUMPS
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.strategy.base import RESOLUTION, LeafRows, broken
 
@@ -62,6 +63,9 @@ class Patches:
     def _coordinates(self) -> list[IntArray]:
         return list(np.unravel_index(self.order, self.shape))
 
+
+FEW_ROWS = 256
+"""Rows that any number of buckets may have."""
 
 CHUNK = 512
 """Queries whose sums over all rows are held at once."""
@@ -150,15 +154,17 @@ class BumpStrategy(LeafRows):
         """Refuse rows that are empty, leave the buckets, or weigh nothing or too much."""
         ptr, column, weights = self.ptr, self.column, self.weights
         if len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != len(column) or len(column) != len(weights):
-            raise broken("has lists of the wrong length")
+            raise broken("does not begin with 0 and end with the number of entries", "ptr")
         if (np.diff(ptr) < 1).any() or (column < 0).any() or (column >= self.buckets).any():
-            raise broken("has rows without entries, or entries outside the buckets")
+            raise broken("has rows without entries, or entries outside the buckets", "column")
         inner = np.ones(len(column), bool)
         inner[ptr[:-1]] = False
         if (np.diff(column)[inner[1:]] <= 0).any():
-            raise broken("has rows whose entries are not sorted")
+            raise broken("has rows whose entries are not sorted", "column")
         if (weights < 1).any() or (weights > RESOLUTION).any():
-            raise broken(f"has weights below 1 or above {RESOLUTION}")
+            raise broken(f"has weights below 1 or above {RESOLUTION}", "weights")
+        if len(ptr) - 1 > min(MOST_BUMPS, self.buckets // 8 + FEW_ROWS):
+            raise broken("has more rows than any search makes", "ptr")
 
     @cached_property
     def pattern(self) -> Pattern:

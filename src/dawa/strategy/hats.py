@@ -15,6 +15,7 @@ import numpy as np
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, frozen
+from dawa.limits import MOST_COVERING
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.strategy.base import RESOLUTION, LeafRows, broken, variances_by_runs
 from dawa.strategy.descent import LARGEST_ENTRY
@@ -27,6 +28,9 @@ TABLE_SCALE = 0.92
 
 ROWS_FOR_VARIANCES = 400
 """From this many rows on, one query is cheaper by its segment tree than in a block solve."""
+
+FEW_ROWS = 64
+"""Rows that may lie in any way."""
 
 STRETCH = 16
 """Rows that share a leaf of the segment tree."""
@@ -175,13 +179,19 @@ class HatStrategy(LeafRows):
         """Refuse rows that leave the buckets or are not sorted, and weights that do not fit them."""
         start, stop, weights = self.start, self.stop, self.weights
         if len(start) != len(stop):
-            raise broken("has lists of the wrong length")
+            raise broken("is not as long as start", "stop")
         if (start < 0).any() or (start >= stop).any() or (stop > self.buckets).any() or (np.diff(stop) < 0).any():
-            raise broken("has rows that leave the buckets or are not sorted by right end")
+            raise broken("has rows that are empty, leave the buckets or are not sorted", "stop")
         if (stop - start).sum() != len(weights) or (weights < 0).any():
-            raise broken("has weights that do not fit its rows")
+            raise broken("does not have one weight of 0 or more for each bucket of each row", "weights")
         if (weights > RESOLUTION).any():
-            raise broken(f"has weights above {RESOLUTION}")
+            raise broken(f"has weights above {RESOLUTION}", "weights")
+        around = np.zeros(self.buckets + 1, np.int64)
+        np.add.at(around, start, 1)
+        np.subtract.at(around, stop, 1)
+        # Later rows that overlap a row all hold its last bucket, so this bounds how many there are.
+        if len(start) > FEW_ROWS and np.cumsum(around).max() > MOST_COVERING:
+            raise broken(f"has more than {MOST_COVERING} rows over one bucket", "start")
 
     @cached_property
     def rows(self) -> IntervalRows:

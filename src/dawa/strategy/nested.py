@@ -12,6 +12,7 @@ import numpy as np
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, frozen
 from dawa.layout.nesting import Nesting, crossing, depth_first
+from dawa.limits import MOST_NESTED
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.strategy.base import RESOLUTION, LeafRows, broken
 
@@ -37,13 +38,18 @@ class NestedStrategy(LeafRows):
         """Refuse intervals that leave the buckets or cross, and weights outside their bounds."""
         start, stop, weights = self.start, self.stop, self.weights
         if not len(start) == len(stop) == len(weights):
-            raise broken("has lists of the wrong length")
+            raise broken("has lists of different lengths: start, stop and weights")
         if (start < 0).any() or (start >= stop).any() or (stop > self.buckets).any():
-            raise broken("has intervals that leave the buckets")
+            raise broken("has intervals that are empty or leave the buckets", "stop")
         if (depth_first(start, stop) != np.arange(len(start))).any() or crossing(start, stop):
-            raise broken("has intervals that cross or are out of order")
+            raise broken("has intervals that cross or are out of order", "start")
         if (weights < 0).any() or (weights > RESOLUTION).any():
-            raise broken(f"has weights outside of 0 to {RESOLUTION}")
+            raise broken(f"has weights outside of 0 to {RESOLUTION}", "weights")
+        around = np.zeros(self.buckets + 1, np.int64)
+        np.add.at(around, start, 1)
+        np.subtract.at(around, stop, 1)
+        if np.cumsum(around).max() > MOST_NESTED:
+            raise broken(f"has more than {MOST_NESTED} intervals inside one another", "start")
 
     def column_sums(self) -> IntArray:
         """Each bucket's exact sum of weights."""

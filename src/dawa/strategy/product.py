@@ -42,9 +42,9 @@ class ProductStrategy:
         """
         shape, weight = whole_numbers(data, "shape").tolist(), data.get("weight")
         if not 2 <= len(shape) <= MOST_AXES or min(shape) < 1 or math.prod(shape) > MOST_CELLS_LISTED:
-            raise broken("is not for a grid")
+            raise broken("is not the shape of a grid", "shape")
         if type(weight) is not int or weight < 1:
-            raise broken("has no positive whole number named 'weight'")
+            raise broken("is not a positive whole number", "weight")
         strategy = cls(tuple(shape), weight)
         if strategy.column_sum > RESOLUTION:
             raise broken(f"has columns that sum to more than {RESOLUTION}")

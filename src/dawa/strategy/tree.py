@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from dawa import kernels
+from dawa import check, kernels
 from dawa.arrays import FloatArray, IntArray, frozen
+from dawa.limits import MOST_BRANCHES
 from dawa.queries.bucket_queries import BucketQueries, Closed
 from dawa.queries.workload import Workload
-from dawa.strategy.base import RESOLUTION, broken
+from dawa.strategy.base import RESOLUTION, broken, whole_numbers
 
 
 def level_offsets(buckets: int, branching: int) -> IntArray:
@@ -109,14 +110,16 @@ class TreeStrategy:
         Raises:
             ReleaseError: If the numbers do not make a tree. Compiled loops would not notice.
         """
-        branching, buckets, weights = data["branching"], data["buckets"], np.array(data["weights"])
-        if type(branching) is not int or branching < 2 or type(buckets) is not int or not 1 <= buckets <= len(weights):
-            raise broken("is not a tree")
+        branching, buckets, weights = data["branching"], data["buckets"], whole_numbers(data, "weights")
+        if not check.is_whole(branching, 2, MOST_BRANCHES):
+            raise broken(f"is not a whole number from 2 to {MOST_BRANCHES}", "branching")
+        if not check.is_whole(buckets, 1, len(weights)):
+            raise broken("is not a whole number from 1 to the number of weights", "buckets")
         offset = level_offsets(buckets, branching)
-        if weights.shape != (offset[-1],) or weights.dtype.kind != "i":
-            raise broken("has a number of weights that does not fit its tree")
-        if (weights < 0).any() or (weights[:buckets] < 1).any():
-            raise broken("has weights that are negative, or buckets without one")
+        if weights.shape != (offset[-1],):
+            raise broken(f"has {len(weights):,} entries, not {offset[-1]:,}", "weights")
+        if (weights < 0).any() or (weights > RESOLUTION).any() or (weights[:buckets] < 1).any():
+            raise broken(f"has weights outside of 0 to {RESOLUTION}, or buckets without one", "weights")
         return cls(str(data["weighting"]), branching, frozen(offset), frozen(weights))
 
     @cached_property

@@ -190,5 +190,5 @@ def wavelet(allowance: IntArray) -> WaveletStrategy:
 def _positive(data: dict[str, Any], name: str) -> int:
     number = data.get(name)
     if type(number) is not int or number < 1:
-        raise broken(f"has no positive whole number named {name!r}")
+        raise broken("is not a positive whole number", name)
     return number

@@ -6,7 +6,8 @@ The page gets the release, and a few public numbers that the browser would other
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from functools import lru_cache
 from html import escape
 from importlib import resources
@@ -199,6 +200,12 @@ def _split(privacy: PrivacyStatement) -> str:
     return f'<div class="bar" role="img" aria-label="{said}">{bar}</div><ul class="key">{lines}</ul>'
 
 
+FIRST, OLDEST, SETTLED = (ticks(datetime(year, 1, 2)) for year in (1, 1800, 2100))  # noqa: DTZ001  good for any zone
+"""Where the calendar begins; before the second, no zone changed its clocks; from the third on, all follow rules that
+repeat with the calendar."""
+CYCLE = 146_097 * UNITS["day"]
+"""Four hundred years, after which the calendar repeats."""
+
 CONFIDENCES = (0.8, 0.9, 0.95, 0.99)
 
 
@@ -259,16 +266,26 @@ def _offsets(axis: DateAxis) -> list[list[Any]] | None:
         offset = at(tick, zone).utcoffset()
         return round(offset.total_seconds()) if offset is not None else 0
 
-    day, first, last = UNITS["day"], ticks(axis.start), ticks(axis.stop)
     # Start a day earlier, so that local times around the first border are read as Python reads them.
-    here = first - day
-    found = [[str(here), east(here)]]
-    while here < last + day:
-        low, high = here, here + day
-        if east(high) != found[-1][1]:
+    first, last = max(ticks(axis.start) - UNITS["day"], FIRST), ticks(axis.stop) + UNITS["day"]
+    changes = [change for change in _changes(east, max(first, OLDEST), min(last, SETTLED), "day") if change[0] > first]
+    if last > SETTLED:
+        rules = list(_changes(east, SETTLED, SETTLED + CYCLE, "week"))
+        for cycle in range(max(first - SETTLED, 0) // CYCLE, (last - SETTLED) // CYCLE + 1):
+            later = ((tick + cycle * CYCLE, offset) for tick, offset in rules)
+            changes += [(tick, offset) for tick, offset in later if first < tick <= last]
+    return [[str(first), east(first)], *([str(tick), offset] for tick, offset in changes)]
+
+
+def _changes(east: Callable[[int], int], here: int, last: int, often: str) -> Iterator[tuple[int, int]]:
+    """When an offset changes, and what it is from then on; it is looked at once a day, or once in a longer unit."""
+    known = east(here)
+    while here < last:
+        low, high = here, here + UNITS[often]
+        if east(high) != known:
             while high - low > 1:
                 middle = (low + high) // 2
-                low, high = (middle, high) if east(middle) == found[-1][1] else (low, middle)
-            found.append([str(high), east(high)])
-        here += day
-    return found
+                low, high = (middle, high) if east(middle) == known else (low, middle)
+            known = east(high)
+            yield high, known
+        here += UNITS[often]
