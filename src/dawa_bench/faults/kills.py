@@ -96,8 +96,12 @@ def at_random(field: Field, kills: int, seed: int) -> Iterator[Run]:
     draw = random.Random(seed)  # noqa: S311  moments
     for number in range(kills):
         out, sent = f"random-{number}", SIGNALS[number % len(SIGNALS)]
-        with subprocess.Popen(  # noqa: S603  our own command, and one thread
-            field.command(out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_heard
+        with subprocess.Popen(  # noqa: S603  our own command
+            field.command(out),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=_heard,  # noqa: PLW1509
         ) as process:
             time.sleep(draw.uniform(0.3, 1.1) * whole)
             process.send_signal(sent)
