@@ -1,6 +1,7 @@
 """The answer to every wrong request: a sentence and a hint, as everywhere in dawa, and never a traceback."""
 
 import json
+import math
 from http import HTTPStatus
 from typing import Any
 
@@ -11,6 +12,8 @@ from starlette.exceptions import HTTPException
 
 from dawa.errors import DawaError, ReleaseError
 from dawa.server import models
+from dawa.server.throttle import TooMuchError
+from dawa.server.turns import BusyError, GoneError
 
 FIELDS = {*models.Asked.model_fields, *models.Range.model_fields}
 LOOK = "see /openapi.json for what is expected."
@@ -25,7 +28,12 @@ class PlainJSON(JSONResponse):
 
     def render(self, content: Any) -> bytes:  # noqa: ANN401  JSON
         """The bytes; floats with the digits that read back to the same float."""
-        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+        return written(content)
+
+
+def written(content: Any) -> bytes:  # noqa: ANN401  JSON
+    """JSON as bytes."""
+    return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def answer(status: int, problem: str, hint: str, headers: dict[str, str] | None = None) -> PlainJSON:
@@ -35,6 +43,9 @@ def answer(status: int, problem: str, hint: str, headers: dict[str, str] | None 
 
 def handled(app: FastAPI) -> None:
     """Make the application turn errors into refusals."""
+    app.add_exception_handler(TooMuchError, _too_much)
+    app.add_exception_handler(MemoryError, _too_large)
+    app.add_exception_handler(GoneError, _gone)
     app.add_exception_handler(DawaError, _dawa)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _other)
@@ -46,6 +57,27 @@ async def _dawa(_request: Request, error: Exception) -> PlainJSON:
     return answer(404 if isinstance(error, UnknownReleaseError) else 422, error.problem, error.hint)
 
 
+async def _too_much(_request: Request, error: Exception) -> PlainJSON:
+    """Why to come back later, and when."""
+    assert isinstance(error, TooMuchError)  # noqa: S101  registered for these errors only
+    status = 503 if isinstance(error, BusyError) else 429
+    return answer(status, error.problem, error.hint, {"Retry-After": str(max(1, math.ceil(error.seconds)))})
+
+
+async def _too_large(_request: Request, _error: Exception) -> PlainJSON:
+    return answer(
+        503,
+        "The server has too little memory for this.",
+        "ask for fewer or smaller ranges at a time, or again later.",
+        {"Retry-After": "10"},
+    )
+
+
+async def _gone(_request: Request, _error: Exception) -> PlainJSON:
+    """For nobody: the client has left."""
+    return answer(400, "The request broke off.", "send it again.")
+
+
 async def _invalid(_request: Request, error: Exception) -> PlainJSON:
     """A sentence about the first thing in a request that does not fit the OpenAPI description."""
     assert isinstance(error, RequestValidationError)  # noqa: S101  registered for these errors only
@@ -53,7 +85,7 @@ async def _invalid(_request: Request, error: Exception) -> PlainJSON:
     place, *path = first["loc"] or ("request",)
     if first["type"] == "json_invalid" or not path:
         return answer(422, "The body is not the expected JSON.", LOOK)
-    where = ".".join(str(part) for part in path)
+    where = ".".join(str(part) for part in path)[:200]
     if first["type"] == "missing":
         return answer(422, f"The {place} lacks {where!r}.", LOOK)
     reason = first["msg"][:1].lower() + first["msg"][1:]

@@ -1,6 +1,7 @@
 """The releases that are served, by name: read once, and never again."""
 
 import re
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,8 +9,13 @@ from os import PathLike
 from pathlib import Path
 
 from dawa.errors import DawaError, ReleaseError
+from dawa.limits import MOST_PAGES_BYTES
 from dawa.publish.folder import RELEASE
 from dawa.results.release import Release, load
+from dawa.server.headers import Document
+
+ATTEMPTS = 3
+"""How often a file that changes while it is read is read again."""
 
 HINT = "pass a folder that dawa release wrote, a folder of such folders, or release files."
 
@@ -31,11 +37,15 @@ class Shelved:
     file: bytes
 
     @cached_property
-    def page(self) -> bytes:
-        """The page on which a reader drags a range; made when it is first asked for."""
+    def document(self) -> Document:
+        """The file to download."""
+        return Document.file(self.file)
+
+    def page(self) -> Document:
+        """The page on which a reader drags a range."""
         from dawa.publish import page as report  # noqa: PLC0415  rarely used
 
-        return report.html(self.release).encode("utf-8", "replace")
+        return Document.page(report.html(self.release).encode("utf-8", "replace"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +59,25 @@ class Shelf:
 
     releases: Mapping[str, Shelved]
     skipped: tuple[str, ...]
+
+
+class Pages:
+    """The pages that were asked for last, as many as a worker may keep."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Document] = OrderedDict()
+
+    def known(self, shelved: Shelved) -> Document | None:
+        """The page of a release, if it is kept."""
+        if shelved.name in self._kept:
+            self._kept.move_to_end(shelved.name)
+        return self._kept.get(shelved.name)
+
+    def keep(self, shelved: Shelved, page: Document) -> None:
+        """Keep a page, and forget others if they are too many; a very large one is not kept."""
+        self._kept[shelved.name] = page
+        while sum(len(kept.content) for kept in self._kept.values()) > MOST_PAGES_BYTES:
+            self._kept.popitem(last=False)
 
 
 def filled(places: Sequence[str | PathLike[str]]) -> Shelf:
@@ -65,7 +94,7 @@ def filled(places: Sequence[str | PathLike[str]]) -> Shelf:
     files = dict.fromkeys(file.resolve() for place in places for file in _files(Path(place)))
     for file in files:
         try:
-            content, release = file.read_bytes(), load(file)
+            content, release = _read(file)
         except (DawaError, OSError, RecursionError) as error:
             reason = error.problem if isinstance(error, DawaError) else "It cannot be read."
             skipped.append(f"{file} is not served. {reason}")
@@ -75,6 +104,19 @@ def filled(places: Sequence[str | PathLike[str]]) -> Shelf:
     if not found:
         raise ReleaseError(skipped[0] if skipped else "There is nothing to serve.", HINT)
     return Shelf(found, tuple(skipped))
+
+
+def _read(file: Path) -> tuple[bytes, Release]:
+    """A file's bytes and the release in them; again, if the file changes meanwhile.
+
+    Raises:
+        ReleaseError: If it is no release, or does not stop changing.
+    """
+    for _ in range(ATTEMPTS):
+        before, release = file.read_bytes(), load(file)
+        if file.read_bytes() == before:
+            return before, release
+    raise ReleaseError("It is being written.", "serve it when it is complete.")
 
 
 def called(file: Path) -> str:
