@@ -14,7 +14,7 @@ from dawa.errors import OptionError
 from dawa.limits import MOST_BUCKETS_TOLD
 from dawa.results.release import Release
 from dawa.server import asking, costs, headers, models, problems
-from dawa.server.gate import CLIENT, Gate
+from dawa.server.gate import CLIENT, PAID, Gate
 from dawa.server.problems import UnknownReleaseError
 from dawa.server.shelf import Pages, Shelf, Shelved
 from dawa.server.throttle import Throttle
@@ -97,9 +97,13 @@ class Work:
     buckets: Throttle
 
     def charge(self, request: Request, cost: float) -> None:
-        """Take tokens for what is about to be computed; a simple request has paid at the gate."""
-        if cost > 1:
-            self.buckets.take(request.scope[CLIENT], cost - 1)
+        """Take tokens for what is about to be computed, beyond what was paid at the gate."""
+        if cost > request.scope[PAID]:
+            self.buckets.take(request.scope[CLIENT], cost - request.scope[PAID])
+
+    def owe(self, request: Request, cost: float) -> None:
+        """Take tokens for the rest of a request that has paid for its beginning; only who is in debt must wait."""
+        self.buckets.take(request.scope[CLIENT], cost, needed=0.0)
 
     async def done(self, request: Request, steps: Iterator[Any], weight: float = 1.0) -> list[Any]:
         """What all steps of a computation give, in turn with other clients."""
@@ -198,7 +202,7 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         work.charge(request, reading)
         spans = [one for part in await work.done(request, asking.spans(release, asked), weight) for one in part]
         each = costs.checked(release, spans)
-        work.charge(request, sum(each) + costs.of_call(release))
+        work.owe(request, max(0.0, sum(each) + costs.of_call(release) - 1))
         return b",".join(await work.done(request, _json(asking.answers(release, asked, each, confidence)), weight))
 
     @router.get("/answer", response_model=models.Answer, dependencies=[_only("lo", "hi", "confidence", listed=TWICE)])

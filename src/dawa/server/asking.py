@@ -103,6 +103,15 @@ def answers(release: Release, asked: Ranges, each: Sequence[float], confidence: 
         ]
 
 
+def warmed(release: Release) -> None:
+    """Ask a release once, so that everything is loaded that its answers need."""
+    lo, hi = written.middle(release.axes)
+    asked = [(lo, hi)]
+    for _ in answers(release, asked, [0.0], 0.95):
+        pass
+    apart(release, 0.95)
+
+
 def quantile(release: Release, fraction: float) -> models.Quantile:
     """The smallest value up to which at least this fraction of the records with a cell lies."""
     _along_one_axis(release, "Quantiles")

@@ -23,6 +23,9 @@ UNIT = 2.0
 STEP = 8.0
 """Units of a step of a computation, after which it is another client's turn."""
 
+BODY_BYTE = 1e-3
+"""Milliseconds to read a byte of a body, together with the ranges in it."""
+
 WRITING = 0.05
 """Milliseconds to write an answer or a bucket."""
 
@@ -48,8 +51,8 @@ Span = tuple[Fraction, Fraction]
 
 
 def of_body(length: int) -> float:
-    """Units to read a body of this many bytes."""
-    return length / 2**14 / UNIT
+    """Units to read a body of this many bytes and the ranges that it is likely to hold."""
+    return length * BODY_BYTE / UNIT
 
 
 def of_reading(release: Release, ranges: int) -> float:

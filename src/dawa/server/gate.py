@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dawa.errors import OptionError
 from dawa.limits import MOST_BODIES_BYTES, MOST_BODY_BYTES, MOST_PARAMETERS
-from dawa.server import headers, throttle
+from dawa.server import costs, headers, throttle
 from dawa.server.problems import PlainJSON, answer
 from dawa.server.throttle import Throttle, client
 
@@ -32,6 +32,9 @@ SHORTEST_TOKEN, LONGEST_TOKEN = 16, 1024
 
 CLIENT = "dawa.client"
 """Where the rest of the application finds who asks."""
+
+PAID = "dawa.paid"
+"""Where it finds how many units the request has paid for."""
 
 HEALTH = "/health"
 
@@ -99,6 +102,11 @@ class Gate:
         with self._bodies.held(who) as held:
             body = await _body(asked, receive, held)
             if isinstance(body, bytes):
+                asked[PAID] = 1 + costs.of_body(len(body))
+                seconds = self.buckets.wait(who, asked[PAID] - 1)
+                if seconds > 0:
+                    await answer(429, *throttle.TOO_MUCH, _after(seconds))(asked, receive, send)
+                    return
                 await self.app(asked, _replayed(body, receive), send)
             else:
                 await body(asked, receive, send)

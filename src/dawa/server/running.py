@@ -21,7 +21,8 @@ import uvicorn
 
 from dawa.errors import OptionError
 from dawa.limits import MOST_HEAD_BYTES
-from dawa.server import RATE, application, connections, logs
+from dawa.results.release import Release
+from dawa.server import RATE, application, asking, connections, logs
 from dawa.server.shelf import Shelf
 
 KEEP_ALIVE_SECONDS, LEAVING_SECONDS = 5, 5
@@ -127,6 +128,9 @@ def serve(listening: socket.socket, shelf: Shelf, settings: Settings, *, workers
 
 def _work(listening: socket.socket, shelf: Shelf, settings: Settings) -> None:
     """Be a worker."""
+    for release in _of_each_kind(shelf):
+        with suppress(Exception):  # whoever asks it is told what is wrong
+            asking.warmed(release)
     doors = connections.Doors(connections.places(), unlimited=settings.proxies)
     made = application.made(shelf, settings.rate, settings.hosts, settings.token, settings.proxies)
     config = uvicorn.Config(
@@ -145,6 +149,13 @@ def _work(listening: socket.socket, shelf: Shelf, settings: Settings) -> None:
         timeout_graceful_shutdown=LEAVING_SECONDS,
     )
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def _of_each_kind(shelf: Shelf) -> list[Release]:
+    """One release of each kind: answering the first one compiles loops or loads them, which takes a while."""
+    releases = [shelved.release for shelved in shelf.releases.values()]
+    kinds = {(type(one.estimate.strategy), type(one.estimate.buckets), len(one.axes) > 1): one for one in releases}
+    return list(kinds.values())
 
 
 class _Team:

@@ -1,9 +1,9 @@
 """How much work a client may ask for: tokens, by client.
 
 Each client has a bucket of tokens. A request takes as many as it costs (``costs``), a simple one takes one; tokens come
-back at the allowed rate, up to a burst of four seconds' worth. A request that costs more than a burst is let in when
-the bucket is full, and leaves a debt: the client waits until it is paid back. So in the long run nobody gets more than
-the rate, whatever the requests look like.
+back at the allowed rate, up to a burst of four seconds' worth. A request that costs more than half a burst is let in
+when the bucket is half full, and leaves a debt: the client waits until it is paid back. So in the long run nobody gets
+more than the rate, whatever the requests look like.
 
 Buckets live in the memory of one process: with several workers each worker counts for itself, and a restart forgets
 all counts. A client is an address; for IPv6, it is the first half of the address. Behind a proxy that the server was
@@ -58,25 +58,31 @@ class Throttle:
         self._clock = clock
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def wait(self, client: str, cost: float = 1.0) -> float:
-        """Take tokens; the result is 0, or the seconds until there are enough."""
+    def wait(self, client: str, cost: float = 1.0, needed: float = math.inf) -> float:
+        """Take tokens; the result is 0, or the seconds until there are enough.
+
+        Args:
+            client: Who asks.
+            cost: How many tokens to take.
+            needed: How many there must be, at most; what is taken beyond them is a debt.
+        """
         now = self._clock()
         level, then = self._levels.pop(client, (self.burst, now))
         level = min(self.burst, level + (now - then) * self.rate)
-        needed = min(cost, self.burst)
+        needed = min(cost, needed, max(1.0, self.burst / 2))
         taken = level >= needed
         self._levels[client] = (level - cost * taken, now)
         if len(self._levels) > MOST_CLIENTS:
             self._levels.popitem(last=False)
         return 0.0 if taken else (needed - level) / self.rate
 
-    def take(self, client: str, cost: float = 1.0) -> None:
+    def take(self, client: str, cost: float = 1.0, needed: float = math.inf) -> None:
         """Take tokens.
 
         Raises:
             TooMuchError: If there are too few.
         """
-        seconds = self.wait(client, cost)
+        seconds = self.wait(client, cost, needed)
         if seconds > 0:
             raise TooMuchError(seconds, *TOO_MUCH)
 
