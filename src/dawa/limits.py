@@ -196,7 +196,7 @@ MOST_BODY_BYTES = 2**20
 MOST_BODIES_BYTES = 2**25
 """Bytes of all bodies that a worker holds at once."""
 
-MOST_UNITS_ASKED = 1000
+MOST_UNITS_ASKED = 2000
 """Work of one request, in units of two milliseconds."""
 
 MOST_UNITS_OF_ONE = 250

@@ -2,11 +2,7 @@
 
 import asyncio
 import builtins
-import json
 import resource
-import signal
-import subprocess
-import sys
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 
@@ -20,10 +16,11 @@ from dawa.axis.apart import touching
 from dawa.errors import OptionError, ReleaseError
 from dawa.publish import page as report
 from dawa.results.overview import overview
-from dawa.server import app, running, shelf, throttle
+from dawa.server import app, running, shelf
 from helpers.asgi import Client
 from helpers.commands import dawa as command
 from helpers.commands import refused
+from helpers.serving import Served, asked
 
 RNG = np.random.default_rng(6)
 PEOPLE = {
@@ -343,36 +340,6 @@ def test_a_client_that_asks_too_often_waits(folder):
     assert eager.get("/health").status_code == 200, "a health check costs nothing"
 
 
-def test_tokens_come_back():
-    now = [0.0]
-    buckets = throttle.Throttle(rate=2, clock=lambda: now[0])
-    waits = [buckets.wait("a") for _ in range(10)]
-    assert waits == [0.0] * 8 + [0.5, 0.5]
-    now[0] = 0.5
-    assert buckets.wait("a") == 0
-    assert buckets.wait("a") == 0.5
-    now[0] = 1e6
-    assert [buckets.wait("a") for _ in range(9)] == [0.0] * 8 + [0.5], "no more than a burst is saved up"
-
-
-def test_few_clients_are_remembered(monkeypatch):
-    monkeypatch.setattr(throttle, "MOST_CLIENTS", 3)
-    buckets = throttle.Throttle(rate=1, clock=lambda: 0.0)
-    for number in range(100):
-        buckets.wait(str(number))
-    assert len(buckets._levels) == 3
-
-
-def test_a_subscriber_is_one_client():
-    def of(host):
-        return throttle.client({"client": (host, 1)})
-
-    assert of("2001:db8::1") == of("2001:db8::ffff") != of("2001:db8:0:1::1")
-    assert of("10.0.0.1") != of("10.0.0.2")
-    assert of("testclient") == "testclient"
-    assert throttle.client({"client": None}) == "unknown"
-
-
 @pytest.mark.parametrize("rate", [0, -1, float("nan"), float("inf"), "5", True])
 def test_rates_that_are_none(folder, rate):
     with pytest.raises(OptionError, match="is not a rate"):
@@ -452,42 +419,6 @@ def test_an_open_address_says_what_that_means(releases, tmp_path, monkeypatch):
     ran = command("serve", tmp_path, "--host", "0.0.0.0", "--port", 0)  # noqa: S104  that is the point
     assert "nobody is asked who they are" in ran.err
     assert not command("serve", tmp_path, "--port", 0).err
-
-
-class Served:
-    """A real server process."""
-
-    def __init__(self, *arguments):
-        code = "from dawa.cli import main; main()"
-        self.process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-c", code, "serve", *map(str, arguments), "--port", "0"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def __enter__(self):
-        line = self.process.stdout.readline()
-        assert line, self.process.stderr.read()
-        self.port = int(line.split("/releases")[0].rsplit(":", 1)[1])
-        return self
-
-    def __exit__(self, *_error):
-        self.process.send_signal(signal.SIGINT)
-        _, self.err = self.process.communicate()
-
-
-async def asked(port, path, ready=None, host="127.0.0.1"):
-    """One client, with its own address: connects, waits until all have, and asks."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(host, 0))
-    if ready is not None:
-        await ready.wait()
-    writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
-    await writer.drain()
-    head, body = (await reader.read()).split(b"\r\n\r\n", 1)
-    writer.close()
-    await writer.wait_closed()
-    return int(head.split()[1]), json.loads(body)
 
 
 def test_a_thousand_clients_at_once(folder, releases):

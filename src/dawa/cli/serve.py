@@ -95,9 +95,10 @@ def _token(file: str | None) -> str | None:
         return checked_token(os.environ[TOKEN]) if TOKEN in os.environ else None
     try:
         with Path(file).open(encoding="utf-8") as opened:
-            return checked_token(opened.read(2**16))
+            token = opened.read(2**16)
     except (OSError, ValueError):
         raise OptionError(f"The token in {file} cannot be read.", "write one line of text into a file.") from None
+    return checked_token(token)
 
 
 def _address(host: str, port: int) -> str:

@@ -102,8 +102,8 @@ class Work:
             self.buckets.take(request.scope[CLIENT], cost - request.scope[PAID])
 
     def owe(self, request: Request, cost: float) -> None:
-        """Take tokens for the rest of a request that has paid for its beginning; only who is in debt must wait."""
-        self.buckets.take(request.scope[CLIENT], cost, needed=0.0)
+        """Take tokens for the rest of a request that has paid for its beginning."""
+        self.buckets.owe(request.scope[CLIENT], max(0.0, cost))
 
     async def done(self, request: Request, steps: Iterator[Any], weight: float = 1.0) -> list[Any]:
         """What all steps of a computation give, in turn with other clients."""
@@ -199,10 +199,10 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         """The answers in JSON, with commas in between."""
         weight, reading = 1 + len(asked) / 8, costs.of_reading(release, len(asked))
         costs.check(reading, len(asked))
-        work.charge(request, reading)
+        work.owe(request, reading - request.scope[PAID])
         spans = [one for part in await work.done(request, asking.spans(release, asked), weight) for one in part]
         each = costs.checked(release, spans)
-        work.owe(request, max(0.0, sum(each) + costs.of_call(release) - 1))
+        work.owe(request, sum(each) + costs.of_call(release) - 1)
         return b",".join(await work.done(request, _json(asking.answers(release, asked, each, confidence)), weight))
 
     @router.get("/answer", response_model=models.Answer, dependencies=[_only("lo", "hi", "confidence", listed=TWICE)])

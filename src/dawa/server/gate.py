@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dawa.errors import OptionError
-from dawa.limits import MOST_BODIES_BYTES, MOST_BODY_BYTES, MOST_PARAMETERS
+from dawa.limits import MOST_BODIES_BYTES, MOST_BODY_BYTES, MOST_HEAD_BYTES, MOST_PARAMETERS
 from dawa.server import costs, headers, throttle
 from dawa.server.problems import PlainJSON, answer
 from dawa.server.throttle import Throttle, client
@@ -193,6 +193,9 @@ async def _arrived(scope: Scope, receive: Receive, more: Callable[[int], bool]) 
 
 def _malformed(scope: Scope, given: dict[bytes, bytes]) -> Any:  # noqa: ANN401  a refusal, or None
     """Refuse what no honest client sends."""
+    head = sum(len(name) + len(value) + 4 for name, value in scope["headers"])
+    if head + len(scope["path"]) + len(scope["query_string"]) > MOST_HEAD_BYTES:
+        return answer(400, f"The address and the headers exceed {MOST_HEAD_BYTES:,} bytes.", "send fewer.", CLOSE)
     lengths = {value for name, value in scope["headers"] if name == b"content-length"}
     if len(lengths) > 1 or (lengths and b"transfer-encoding" in given):
         return answer(400, "The request does not say clearly where it ends.", "send one Content-Length.", CLOSE)

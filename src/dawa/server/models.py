@@ -159,7 +159,7 @@ class Asked(BaseModel):
         json_schema_extra={"examples": [{"ranges": [{"lo": 0, "hi": 18}, {"lo": 18, "hi": 65}], "confidence": 0.95}]},
     )
 
-    ranges: list[Range] = Field(min_length=1, max_length=MOST_RANGES_ASKED)
+    ranges: list[Range] = Field(min_length=1, max_length=MOST_RANGES_ASKED, fail_fast=True)  # one mistake is enough
     confidence: Confidence = 0.95
 
 

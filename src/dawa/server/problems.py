@@ -16,6 +16,16 @@ from dawa.server.throttle import TooMuchError
 from dawa.server.turns import BusyError, GoneError
 
 FIELDS = {*models.Asked.model_fields, *models.Range.model_fields}
+KNOWN = {
+    400: "The body is not the expected JSON.",
+    404: "There is nothing at this path.",
+    405: "This path does not take that method.",
+}
+"""What is wrong, by status, if FastAPI says no more."""
+
+MOST_TOLD = 1000
+"""Characters of a sentence: it may quote what was asked."""
+
 LOOK = "see /openapi.json for what is expected."
 
 
@@ -38,7 +48,12 @@ def written(content: Any) -> bytes:  # noqa: ANN401  JSON
 
 def answer(status: int, problem: str, hint: str, headers: dict[str, str] | None = None) -> PlainJSON:
     """A refusal."""
-    return PlainJSON({"problem": problem, "hint": hint}, status, headers)
+    short = {"problem": _short(problem), "hint": _short(hint)}
+    return PlainJSON(short, status, headers)
+
+
+def _short(sentence: str) -> str:
+    return sentence if len(sentence) <= MOST_TOLD else f"{sentence[: MOST_TOLD // 2]} … {sentence[-MOST_TOLD // 2 :]}"
 
 
 def handled(app: FastAPI) -> None:
@@ -106,9 +121,7 @@ def _fields(path: list[Any]) -> list[Any]:
 async def _other(_request: Request, error: Exception) -> PlainJSON:
     """A path or a method that does not exist, and other errors of HTTP."""
     assert isinstance(error, HTTPException)  # noqa: S101  registered for these errors only
-    problem = {404: "There is nothing at this path.", 405: "This path does not take that method."}.get(
-        error.status_code, f"{HTTPStatus(error.status_code).phrase}."
-    )
+    problem = KNOWN.get(error.status_code, f"{HTTPStatus(error.status_code).phrase}.")
     return answer(error.status_code, problem, LOOK, dict(error.headers or {}))
 
 

@@ -4,6 +4,7 @@ One worker is this process. Of several, each is a process of its own, and gets t
 read them: so all serve the same version of every release, also a worker that replaces one that died.
 """
 
+import gc
 import ipaddress
 import multiprocessing
 import os
@@ -131,6 +132,8 @@ def _work(listening: socket.socket, shelf: Shelf, settings: Settings) -> None:
     for release in _of_each_kind(shelf):
         with suppress(Exception):  # whoever asks it is told what is wrong
             asking.warmed(release)
+    gc.collect()
+    gc.freeze()  # what is here stays; looking through it again and again would make everybody wait
     doors = connections.Doors(connections.places(), unlimited=settings.proxies)
     made = application.made(shelf, settings.rate, settings.hosts, settings.token, settings.proxies)
     config = uvicorn.Config(

@@ -58,31 +58,38 @@ class Throttle:
         self._clock = clock
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def wait(self, client: str, cost: float = 1.0, needed: float = math.inf) -> float:
-        """Take tokens; the result is 0, or the seconds until there are enough.
-
-        Args:
-            client: Who asks.
-            cost: How many tokens to take.
-            needed: How many there must be, at most; what is taken beyond them is a debt.
-        """
+    def wait(self, client: str, cost: float = 1.0) -> float:
+        """Take tokens; the result is 0, or the seconds until there are enough."""
         now = self._clock()
-        level, then = self._levels.pop(client, (self.burst, now))
-        level = min(self.burst, level + (now - then) * self.rate)
-        needed = min(cost, needed, max(1.0, self.burst / 2))
+        level, needed = self._level(client, now), min(cost, max(1.0, self.burst / 2))
         taken = level >= needed
-        self._levels[client] = (level - cost * taken, now)
-        if len(self._levels) > MOST_CLIENTS:
-            self._levels.popitem(last=False)
+        self._set(client, level - cost * taken, now)
         return 0.0 if taken else (needed - level) / self.rate
 
-    def take(self, client: str, cost: float = 1.0, needed: float = math.inf) -> None:
+    def owe(self, client: str, cost: float) -> None:
+        """Take tokens for the rest of a request that was let in: if there are too few, as a debt."""
+        now = self._clock()
+        self._set(client, self._level(client, now) - cost, now)
+
+    def _level(self, client: str, now: float) -> float:
+        """The tokens of a client, which may be below zero."""
+        level, then = self._levels.get(client, (self.burst, now))
+        return min(self.burst, level + (now - then) * self.rate)
+
+    def _set(self, client: str, level: float, now: float) -> None:
+        """Remember a client, and forget another if there are too many."""
+        self._levels[client] = (level, now)
+        self._levels.move_to_end(client)
+        if len(self._levels) > MOST_CLIENTS:
+            self._levels.popitem(last=False)
+
+    def take(self, client: str, cost: float = 1.0) -> None:
         """Take tokens.
 
         Raises:
             TooMuchError: If there are too few.
         """
-        seconds = self.wait(client, cost, needed)
+        seconds = self.wait(client, cost)
         if seconds > 0:
             raise TooMuchError(seconds, *TOO_MUCH)
 
