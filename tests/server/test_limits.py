@@ -172,6 +172,25 @@ def test_clients_take_turns():
     assert order.count("a") == 8
 
 
+def test_short_computations_get_every_second_turn():
+    order = []
+
+    def computation(name, length):
+        for number in range(length):
+            order.append(name)
+            yield number
+
+    async def all_at_once():
+        line = turns.Turns()
+        long = [line.run(f"long {number}", computation("long", 5)) for number in range(20)]
+        short = [line.run(f"short {number}", computation("short", 1), short=True) for number in range(3)]
+        await asyncio.gather(*long, *short)
+
+    run(all_at_once)
+    assert order.count("short") == 3
+    assert len(order) - order[::-1].index("short") <= 2 * 2 * 3, "each may need a turn to begin and one to end"
+
+
 def test_one_step_at_a_time():
     at_once, most = [], []
 

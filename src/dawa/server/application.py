@@ -18,7 +18,7 @@ from dawa.server.gate import CLIENT, PAID, Gate
 from dawa.server.problems import UnknownReleaseError
 from dawa.server.shelf import Pages, Shelf, Shelved
 from dawa.server.throttle import Throttle
-from dawa.server.turns import Turns
+from dawa.server.turns import Turns, weight_of
 from dawa.version import __version__
 
 ABOUT = """Ask differentially private releases how many records lie in a range.
@@ -85,7 +85,15 @@ def made(
     work = Work(Turns(), Throttle(rate))
     app.include_router(paths(shelf, work))
     health = problems.PlainJSON(_health(shelf).model_dump())
-    app.gate = Gate(super(Application, app).__call__, work.buckets, health, hosts=hosts, token=token, proxies=proxies)
+    app.gate = Gate(
+        super(Application, app).__call__,
+        work.buckets,
+        health,
+        hosts=hosts,
+        token=token,
+        proxies=proxies,
+        crowded=work.turns.crowded,
+    )
     return app
 
 
@@ -96,27 +104,24 @@ class Work:
     turns: Turns
     buckets: Throttle
 
-    def charge(self, request: Request, cost: float) -> None:
-        """Take tokens for what is about to be computed, beyond what was paid at the gate."""
-        if cost > request.scope[PAID]:
-            self.buckets.take(request.scope[CLIENT], cost - request.scope[PAID])
-
     def owe(self, request: Request, cost: float) -> None:
         """Take tokens for the rest of a request that has paid for its beginning."""
         self.buckets.owe(request.scope[CLIENT], max(0.0, cost))
 
-    async def done(self, request: Request, steps: Iterator[Any], weight: float = 1.0) -> list[Any]:
+    async def done(self, request: Request, steps: Iterator[Any], cost: float, weight: float = 1.0) -> list[Any]:
         """What all steps of a computation give, in turn with other clients."""
 
         async def gone() -> None:
             while (await request.receive())["type"] != "http.disconnect":
                 pass
 
-        return await self.turns.run(request.scope[CLIENT], steps, weight, gone)
+        return await self.turns.run(request.scope[CLIENT], steps, weight, gone, short=cost <= costs.STEP)
 
-    async def once(self, request: Request, compute: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401
-        """What one short computation gives."""
-        (found,) = await self.done(request, (compute(*arguments) for _ in range(1)))
+    async def once(self, request: Request, cost: float, compute: Callable[[], Any]) -> Any:  # noqa: ANN401
+        """What a computation in one step gives, after it is paid for."""
+        if cost > request.scope[PAID]:
+            self.buckets.take(request.scope[CLIENT], cost - request.scope[PAID])
+        (found,) = await self.done(request, (compute() for _ in range(1)), cost)
         return found
 
 
@@ -149,8 +154,9 @@ def paths(shelf: Shelf, work: Work) -> APIRouter:
     @router.get("/releases", dependencies=[_only()])
     async def releases(request: Request) -> models.Releases:
         """All releases."""
-        work.charge(request, len(shelf.releases) * costs.WRITING / costs.UNIT)
-        return models.Releases(releases=[asking.summary(shelved) for shelved in shelf.releases.values()])
+        cost = len(shelf.releases) * costs.WRITING / costs.UNIT
+        summaries = await work.once(request, cost, lambda: [asking.summary(one) for one in shelf.releases.values()])
+        return models.Releases(releases=summaries)
 
     router.include_router(_of_one(shelf, work), prefix="/releases/{name}", responses=MISSING)
     return router
@@ -175,15 +181,15 @@ def _of_one(shelf: Shelf, work: Work) -> APIRouter:
     @router.get("", dependencies=[_only()])
     async def release(request: Request, found: Found) -> models.Release:
         """What to know about a release before asking it: axes, bounds, epsilon, records, privacy statement."""
-        work.charge(request, 2 * costs.of_call(found.release))
-        described: models.Release = await work.once(request, asking.description, found)
+        cost = 2 * costs.of_call(found.release)
+        described: models.Release = await work.once(request, cost, lambda: asking.description(found))
         return described
 
     @router.get("/apart", dependencies=[_only("confidence")])
     async def apart(request: Request, found: Found, confidence: Confident = 0.95) -> models.Apart:
         """How many records are in no range: missing, outside or not listed. No answer counts them."""
-        work.charge(request, 2 * costs.of_call(found.release))
-        counted: models.Apart = await work.once(request, asking.apart, found.release, confidence)
+        cost = 2 * costs.of_call(found.release)
+        counted: models.Apart = await work.once(request, cost, lambda: asking.apart(found.release, confidence))
         return counted
 
     router.include_router(_answers(Found, work))
@@ -197,13 +203,15 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
 
     async def answered(request: Request, release: Release, asked: asking.Ranges, confidence: float) -> bytes:
         """The answers in JSON, with commas in between."""
-        weight, reading = 1 + len(asked) / 8, costs.of_reading(release, len(asked))
+        weight, reading = weight_of(len(asked)), costs.of_reading(release, len(asked))
         costs.check(reading, len(asked))
         work.owe(request, reading - request.scope[PAID])
-        spans = [one for part in await work.done(request, asking.spans(release, asked), weight) for one in part]
-        each = costs.checked(release, spans)
-        work.owe(request, sum(each) + costs.of_call(release) - 1)
-        return b",".join(await work.done(request, _json(asking.answers(release, asked, each, confidence)), weight))
+        parts = await work.done(request, asking.spans(release, asked), reading, weight)
+        each = costs.checked(release, [spans for part in parts for spans in part])
+        cost = sum(each) + costs.of_call(release)
+        work.owe(request, cost - 1)
+        rows = _json(asking.answers(release, asked, each, confidence))
+        return b",".join(await work.done(request, rows, cost + reading, weight))
 
     @router.get("/answer", response_model=models.Answer, dependencies=[_only("lo", "hi", "confidence", listed=TWICE)])
     async def answer(
@@ -230,8 +238,8 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         fraction: Annotated[float, Query(ge=0, le=1, description="0.5 is the median.", examples=[0.5])],
     ) -> models.Quantile:
         """The value below which a fraction of the records lies, along one axis; of those that have a place on it."""
-        work.charge(request, costs.of_quantile(found.release))
-        value: models.Quantile = await work.once(request, asking.quantile, found.release, fraction)
+        cost = costs.of_quantile(found.release)
+        value: models.Quantile = await work.once(request, cost, lambda: asking.quantile(found.release, fraction))
         return value
 
     @router.get("/buckets", response_model=models.Buckets, dependencies=[_only("first", "count")])
@@ -243,8 +251,9 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
     ) -> Response:
         """The buckets along one axis, a page at a time."""
         total = len(found.release.estimate.buckets)
-        work.charge(request, costs.of_buckets(found.release, min(count, total)))
-        rows = await work.done(request, _json(asking.buckets(found.release, first, count)), 1 + count / 8)
+        cost = costs.of_buckets(found.release, min(count, total))
+        work.owe(request, cost - 1)
+        rows = await work.done(request, _json(asking.buckets(found.release, first, count)), cost, weight_of(count))
         start = problems.written({"total": total, "first": first, "buckets": []})
         return Response(b"%b%b]}" % (start[:-2], b",".join(rows)), media_type=JSON)
 
@@ -272,8 +281,7 @@ def _to_keep(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         """A page for people, on which they drag a range and read the answer."""
         document = pages.known(found)
         if document is None:
-            work.charge(request, costs.of_page(found.release))
-            document = await work.once(request, found.page)
+            document = await work.once(request, costs.of_page(found.release), found.page)
             pages.keep(found, document)
         return headers.Kept(document, "text/html")
 

@@ -13,6 +13,7 @@ import resource
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any, ClassVar
 
 import h11
@@ -135,6 +136,9 @@ class Watched(H11Protocol):
 
     doors: ClassVar[Doors]
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401  uvicorn's
+        self._begin = partial(super().__init__, *arguments, **options)  # most that is refused needs none of it
+
     since = 0.0
     phase: Any = None
     refused = False
@@ -148,6 +152,7 @@ class Watched(H11Protocol):
             transport.write(TOO_MANY)
             transport.close()
             return
+        self._begin()
         super().connection_made(transport)
         self.since = self.doors.clock()
         self._note()

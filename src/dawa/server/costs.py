@@ -20,7 +20,7 @@ from dawa.strategy.product import ProductStrategy
 UNIT = 2.0
 """Milliseconds of a unit."""
 
-STEP = 8.0
+STEP = 4.0
 """Units of a step of a computation, after which it is another client's turn."""
 
 BODY_BYTE = 1e-3

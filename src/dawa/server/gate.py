@@ -24,6 +24,7 @@ from dawa.limits import MOST_BODIES_BYTES, MOST_BODY_BYTES, MOST_HEAD_BYTES, MOS
 from dawa.server import costs, headers, throttle
 from dawa.server.problems import PlainJSON, answer
 from dawa.server.throttle import Throttle, client
+from dawa.server.turns import BUSY, LATER_SECONDS
 
 BODY_SECONDS = 20.0
 """How long a body may take to arrive."""
@@ -69,6 +70,7 @@ class Gate:
         hosts: Names of the server that requests may use; None accepts any name.
         token: What requests must show; None if nothing.
         proxies: Addresses of proxies that say who asks.
+        crowded: Whether there is no place for the ranges in a body of this many bytes.
     """
 
     def __init__(
@@ -80,12 +82,14 @@ class Gate:
         hosts: Iterable[str] | None = None,
         token: str | None = None,
         proxies: Collection[str] = (),
+        crowded: Callable[[int], bool] = lambda _length: False,
     ) -> None:
         self.app = app
         self.buckets = buckets
         self.health = health
         self.hosts = None if hosts is None else {host.lower() for host in hosts}
         self.proxies = frozenset(proxies)
+        self.crowded = crowded
         self._secret = None if token is None else _digest(token)
         self._bodies = Bodies()
 
@@ -98,6 +102,9 @@ class Gate:
         refusal = self._refusal(asked, who)
         if refusal is not None:
             await refusal(asked, receive, send)
+            return
+        if self.crowded(_declared(asked)):
+            await answer(503, *BUSY, {**CLOSE, **_after(LATER_SECONDS)})(asked, receive, send)
             return
         with self._bodies.held(who) as held:
             body = await _body(asked, receive, held)
@@ -168,11 +175,10 @@ async def _body(scope: Scope, receive: Receive, more: Callable[[int], bool]) -> 
 
 
 async def _arrived(scope: Scope, receive: Receive, more: Callable[[int], bool]) -> Any:  # noqa: ANN401  likewise
-    declared = dict(scope["headers"]).get(b"content-length", b"0")
     too_large = answer(
         413, f"The body is larger than {MOST_BODY_BYTES:,} bytes.", "ask for fewer ranges at a time.", CLOSE
     )
-    if not declared.isdigit() or int(declared[:20]) > MOST_BODY_BYTES:
+    if _declared(scope) > MOST_BODY_BYTES:
         return too_large
     parts, length = [], 0
     while True:
@@ -204,6 +210,12 @@ def _malformed(scope: Scope, given: dict[bytes, bytes]) -> Any:  # noqa: ANN401 
     if scope["query_string"].count(b"&") >= MOST_PARAMETERS:
         return answer(422, f"The address has more than {MOST_PARAMETERS} parameters.", "see /openapi.json.")
     return None
+
+
+def _declared(scope: Scope) -> int:
+    """How long the body is, as far as the headers say."""
+    text = dict(scope["headers"]).get(b"content-length", b"0")
+    return int(text[:20]) if text.isdigit() else 0
 
 
 def _after(seconds: float) -> dict[str, str]:

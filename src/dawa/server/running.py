@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -33,6 +34,9 @@ BACKLOG = 2048
 """Connections that may wait for a worker."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+SWITCH_SECONDS = 0.001
+"""How long a computation may keep the interpreter while others have something to read or write."""
 
 YOUNG_SECONDS, MOST_DEATHS = 10.0, 5
 """A worker that ends this soon after its start does so again; after this many in a row, the server gives up."""
@@ -134,6 +138,7 @@ def _work(listening: socket.socket, shelf: Shelf, settings: Settings) -> None:
             asking.warmed(release)
     gc.collect()
     gc.freeze()  # what is here stays; looking through it again and again would make everybody wait
+    sys.setswitchinterval(SWITCH_SECONDS)
     doors = connections.Doors(connections.places(), unlimited=settings.proxies)
     made = application.made(shelf, settings.rate, settings.hosts, settings.token, settings.proxies)
     config = uvicorn.Config(

@@ -74,6 +74,19 @@ async def many_ranges(port: int, seconds: float, count: Count, source: str, rate
     await _fired(port, seconds, count, source, [large(seed) for seed in range(8)], rate)
 
 
+async def from_everywhere(port: int, seconds: float, count: Count, source: str, addresses: int = 100) -> None:
+    """Large requests from many addresses, each of which waits for its answer before it asks again."""
+    del source
+    prepared, end = [large(seed) for seed in range(8)], time.monotonic() + seconds
+
+    async def one(number: int) -> None:
+        while time.monotonic() < end:
+            count[await ask(port, prepared[number % 8], f"127.0.2.{1 + number}")] += 1
+            await asyncio.sleep(1)
+
+    await asyncio.gather(*(one(number) for number in range(addresses)))
+
+
 async def at_once(port: int, seconds: float, count: Count, source: str, requests: int = 107) -> None:
     """Many large requests at the same moment, again and again."""
     prepared, end = [large(seed) for seed in range(8)], time.monotonic() + seconds
@@ -163,6 +176,7 @@ Attack = Callable[[int, float, Count, str], Awaitable[None]]
 ATTACKS: dict[str, Attack] = {
     "20 requests of 1,000 ranges a second": many_ranges,
     "107 of them at once": at_once,
+    "such requests from 100 addresses": from_everywhere,
     "1,100 half-open connections": half_open,
     "slow bodies": slow_bodies,
     "slow readers": slow_readers,
