@@ -190,16 +190,16 @@ MOST_HEAD_BYTES = 2**15
 MOST_CLIENTS = 10_000
 """Clients whose work is counted; the one that was idle longest is forgotten first."""
 
-MOST_BODY_BYTES = 2**20
+MOST_BODY_BYTES = 2**18
 """The largest body of a request."""
 
-MOST_BODIES_BYTES = 2**25
+MOST_BODIES_BYTES = 2**24
 """Bytes of all bodies that a worker holds at once."""
 
 MOST_UNITS_ASKED = 2000
 """Work of one request, in units of two milliseconds."""
 
-MOST_UNITS_OF_ONE = 250
+MOST_UNITS_OF_ONE = 100
 """Work of one range: it cannot be interrupted, so everybody waits for it."""
 
 MOST_WAITING = 4096

@@ -191,7 +191,7 @@ DEEP, LONG = b"[" * 200_000, b'{"ranges":[{"lo":' + b"9" * 9000 + b',"hi":1}]}'
 UNION = b'{"ranges":[' + b'{"lo":[[],{},null,[]],"hi":[{},{},{},{}]},' * 999 + b"{}]}"
 
 
-@pytest.mark.parametrize("body", [DEEP, b'{"a":' * 100_000, LONG, UNION, b"[" + b"[]," * 300_000 + b"[]]"])
+@pytest.mark.parametrize("body", [DEEP, b'{"a":' * 40_000, LONG, UNION, b"[" + b"[]," * 80_000 + b"[]]"])
 def test_hostile_bodies(server, body):
     head = b"POST /releases/ages/answers HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
     kind = b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)

@@ -18,7 +18,7 @@ from dawa.server.gate import CLIENT, PAID, Gate
 from dawa.server.problems import UnknownReleaseError
 from dawa.server.shelf import Pages, Shelf, Shelved
 from dawa.server.throttle import Throttle
-from dawa.server.turns import Turns, weight_of
+from dawa.server.turns import RANGE_BYTES, Turns, weight_of
 from dawa.version import __version__
 
 ABOUT = """Ask differentially private releases how many records lie in a range.
@@ -40,10 +40,22 @@ REFUSED: dict[int | str, dict[str, Any]] = {
 }
 
 
+PARTS = "#/components/schemas/"
+
+
 class Application(FastAPI):
     """FastAPI behind a gate that sees every request first and every response last."""
 
     gate: Gate | None = None
+
+    def openapi(self) -> dict[str, Any]:
+        """The description of all paths, and of the one body that they take."""
+        if self.openapi_schema is None:
+            asked = models.Asked.model_json_schema(ref_template=PARTS + "{model}")
+            parts = super().openapi()["components"]["schemas"]
+            parts.update(asked.pop("$defs"), Asked=asked)
+        described: dict[str, Any] = super().openapi()
+        return described
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -131,6 +143,9 @@ FILE: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file.", "content": {"application/json": {"schema": {"type": "object"}}}}
 }
 
+BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": {"$ref": f"{PARTS}Asked"}}}}}
+"""How the body with ranges is described; FastAPI would read it outside of turns."""
+
 PAGE: dict[int | str, dict[str, Any]] = {
     200: {"description": "The page.", "content": {"text/html": {"schema": {"type": "string"}}}}
 }
@@ -206,7 +221,8 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         weight, reading = weight_of(len(asked)), costs.of_reading(release, len(asked))
         costs.check(reading, len(asked))
         work.owe(request, reading - request.scope[PAID])
-        parts = await work.done(request, asking.spans(release, asked), reading, weight)
+        spans = asking.spans(release, asked)
+        parts = list(spans) if reading <= 1 else await work.done(request, spans, reading, weight)
         each = costs.checked(release, [spans for part in parts for spans in part])
         cost = sum(each) + costs.of_call(release)
         work.owe(request, cost - 1)
@@ -224,9 +240,12 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         """How many records lie in a range, with error bars."""
         return Response(await answered(request, found.release, [(lo, hi)], confidence), media_type=JSON)
 
-    @router.post("/answers", response_model=models.Answers, dependencies=[_only()])
-    async def answers(request: Request, found: Found, asked: models.Asked) -> Response:
+    @router.post("/answers", response_model=models.Answers, openapi_extra=BODY, dependencies=[_only()])
+    async def answers(request: Request, found: Found) -> Response:
         """How many records lie in each of many ranges. Nothing is stored."""
+        body, kind = await request.body(), request.headers.get("content-type", "")
+        cost, weight = costs.of_body(len(body)), weight_of(len(body) / RANGE_BYTES)
+        (asked,) = await work.done(request, (models.asked(body, kind) for _ in range(1)), cost, weight)
         wanted = [(_listed(one.lo), _listed(one.hi)) for one in asked.ranges]
         rows = await answered(request, found.release, wanted, asked.confidence)
         return Response(b'{"answers":[%b]}' % rows, media_type=JSON)
@@ -281,8 +300,7 @@ def _to_keep(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         """A page for people, on which they drag a range and read the answer."""
         document = pages.known(found)
         if document is None:
-            document = await work.once(request, costs.of_page(found.release), found.page)
-            pages.keep(found, document)
+            document = await work.once(request, costs.of_page(found.release), lambda: pages.page(found))
         return headers.Kept(document, "text/html")
 
     return router

@@ -69,15 +69,15 @@ class Pages:
 
     def known(self, shelved: Shelved) -> Document | None:
         """The page of a release, if it is kept."""
-        if shelved.name in self._kept:
-            self._kept.move_to_end(shelved.name)
         return self._kept.get(shelved.name)
 
-    def keep(self, shelved: Shelved, page: Document) -> None:
-        """Keep a page, and forget others if they are too many; a very large one is not kept."""
+    def page(self, shelved: Shelved) -> Document:
+        """The page of a release, which is kept; others are forgotten if they are too many."""
+        page = self._kept.pop(shelved.name, None) or shelved.page()
         self._kept[shelved.name] = page
-        while sum(len(kept.content) for kept in self._kept.values()) > MOST_PAGES_BYTES:
+        while len(self._kept) > 1 and sum(len(kept.content) for kept in self._kept.values()) > MOST_PAGES_BYTES:
             self._kept.popitem(last=False)
+        return page
 
 
 def filled(places: Sequence[str | PathLike[str]]) -> Shelf:

@@ -187,25 +187,30 @@ class Turns:
             line.move_to_end(client)
             this, other = (other, this) if line is this else (this, other)
             try:
-                more, found = await loop.run_in_executor(self._thread, _step, job.steps)
+                take = _all if job.line is self._short else _step
+                more, found = await loop.run_in_executor(self._thread, take, job)
             except Exception as error:  # noqa: BLE001  it belongs to whoever waits for it
                 self._forget(job)
                 if not job.done.done():
                     job.done.set_exception(error)
                 continue
-            if more:
-                job.found.append(found)
-                continue
-            self._forget(job)
-            if not job.done.done():
-                job.done.set_result(job.found)
+            job.found += found
+            if not more:
+                self._forget(job)
+                if not job.done.done():
+                    job.done.set_result(job.found)
 
 
-def _step(steps: Iterator[Any]) -> tuple[bool, Any]:
-    """One step, and whether there was one."""
-    for found in steps:
-        return True, found
-    return False, None
+def _step(job: _Job) -> tuple[bool, list[Any]]:
+    """One step, and whether there may be more."""
+    for found in job.steps:
+        return True, [found]
+    return False, []
+
+
+def _all(job: _Job) -> tuple[bool, list[Any]]:
+    """The one step of a short computation."""
+    return False, list(job.steps)
 
 
 def _busy() -> BusyError:
