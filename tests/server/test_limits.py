@@ -1,6 +1,7 @@
 """Work is counted in what it costs, computed in turn by client, and refused when there is too much of it."""
 
 import asyncio
+import itertools
 import logging
 import threading
 from fractions import Fraction
@@ -172,8 +173,8 @@ def test_clients_take_turns():
     assert order.count("a") == 8
 
 
-def test_short_computations_get_every_second_turn():
-    order = []
+def test_short_computations_get_half_of_the_time():
+    order, ticks = [], itertools.count()
 
     def computation(name, length):
         for number in range(length):
@@ -181,14 +182,13 @@ def test_short_computations_get_every_second_turn():
             yield number
 
     async def all_at_once():
-        line = turns.Turns()
+        line = turns.Turns(clock=lambda: next(ticks))
         long = [line.run(f"long {number}", computation("long", 5)) for number in range(20)]
-        short = [line.run(f"short {number}", computation("short", 1), short=True) for number in range(3)]
+        short = [line.run(f"short {number}", computation("short", 2), short=True) for number in range(3)]
         await asyncio.gather(*long, *short)
 
     run(all_at_once)
-    assert order.count("short") == 3
-    assert order[:6] == ["short", "long"] * 3
+    assert order[:9] == ["short", "short", "long"] * 3, "all of a short one at once"
 
 
 def test_one_step_at_a_time():

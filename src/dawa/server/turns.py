@@ -3,14 +3,15 @@
 A computation is an iterator; each of its steps takes a few hundredths of a second. All steps run in one thread, so a
 worker never holds more than one step's arrays, and the event loop gets its share of the processor. After each step it
 is the next client's turn: a client with a thousand ranges delays a client with one by a step, not by a thousand ranges.
-The requests of one client come one after the other. Computations of one step have a line of their own, which gets every
-second turn: so a hundred clients with a thousand ranges each do not delay a client with one by a hundred steps either.
+The requests of one client come one after the other. Computations of one step have a line of their own, which gets half
+of the time: so a hundred clients with a thousand ranges each do not delay a client with one by a hundred steps either.
 
 What cannot start soon is refused rather than kept: a client may have a few requests waiting, and all together may weigh
 a limited amount. If that is reached, the client who has most waiting gives way.
 """
 
 import asyncio
+import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -77,7 +78,8 @@ class _Job:
 class Turns:
     """The computations of one worker."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
         self._short: Line = OrderedDict()
         self._long: Line = OrderedDict()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="dawa")
@@ -179,16 +181,19 @@ class Turns:
 
     async def _run(self) -> None:
         """Take turns until nothing is left."""
-        loop, this, other = asyncio.get_running_loop(), self._short, self._long
-        while this or other:
-            line = this or other
+        loop, ahead = asyncio.get_running_loop(), 0.0  # how much more time than long ones short ones had
+        while self._short or self._long:
+            if not (self._short and self._long):
+                ahead = 0.0
+            line = self._short if self._short and (ahead <= 0 or not self._long) else self._long
             client, jobs = next(iter(line.items()))
             job = jobs[0]
             line.move_to_end(client)
-            this, other = (other, this) if line is this else (this, other)
+            begin = self._clock()
             try:
-                take = _all if job.line is self._short else _step
+                take = _all if line is self._short else _step
                 more, found = await loop.run_in_executor(self._thread, take, job)
+                ahead += (self._clock() - begin) * (1 if line is self._short else -1)
             except Exception as error:  # noqa: BLE001  it belongs to whoever waits for it
                 self._forget(job)
                 if not job.done.done():
