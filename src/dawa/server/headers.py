@@ -5,6 +5,7 @@ So a browser is told to run nothing but that script, to guess no types, to put n
 to tell nobody which address was read.
 """
 
+import asyncio
 import base64
 import hashlib
 import re
@@ -101,6 +102,7 @@ class Kept(Response):
         await send({"type": "http.response.start", "status": status, "headers": self.raw_headers})
         for begin in range(0, 0 if same else len(content), PIECE):
             await send({"type": "http.response.body", "body": content[begin : begin + PIECE], "more_body": True})
+            await asyncio.sleep(0)  # others have a turn, and a client who has left is noticed
         await send({"type": "http.response.body", "body": b""})
 
 
