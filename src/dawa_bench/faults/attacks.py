@@ -138,7 +138,7 @@ async def _dripping(port: int, end: float, count: Count, source: str) -> None:
     while time.monotonic() < end:
         with suppress(OSError):
             reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
-            writer.write(_post(10**6))
+            writer.write(_post(200_000))
             ended = asyncio.ensure_future(_ended(reader, end))
             while not ended.done() and time.monotonic() < end:
                 writer.write(b"[")
