@@ -215,11 +215,47 @@ MOST_BUCKETS_TOLD = 10_000
 MOST_BORDER_CELLS = 2**20
 """Cells along the sides of all ranges in one request: over several axes, a range costs time for each of them."""
 
-MOST_CLIENTS = 10_000
-"""Clients whose requests are counted; the one that was idle longest is forgotten first."""
+MOST_PARAMETERS = 64
+"""Parameters in the address of a request; four axes need nine."""
 
-MOST_BODY_BYTES = 2**20
+MOST_HEAD_BYTES = 2**15
+"""Bytes of a request's first line and headers."""
+
+MOST_CLIENTS = 10_000
+"""Clients whose work is counted; the one that was idle longest is forgotten first."""
+
+MOST_BODY_BYTES = 2**18
 """The largest body of a request."""
 
+MOST_BODIES_BYTES = 2**24
+"""Bytes of all bodies that a worker holds at once."""
+
+MOST_UNITS_ASKED = 2000
+"""Work of one request, in units of two milliseconds."""
+
+MOST_UNITS_OF_ONE = 100
+"""Work of one range: it cannot be interrupted, so everybody waits for it."""
+
+MOST_WAITING = 4096
+"""Weight of all requests that wait for a worker; one weighs 1, and 1 more for every eight ranges."""
+
+MOST_WAITING_OF_ONE = 8
+"""Requests of one client that may wait at a time."""
+
+MOST_PAGES_BYTES = 2**25
+"""Bytes of the pages that a worker keeps; others are made again when they are asked for."""
+
 MOST_CONNECTIONS = 4096
-"""Connections of one worker; more get the status 503."""
+"""Connections of one worker. If there are more, the one that has kept silent longest is closed."""
+
+MOST_CONNECTIONS_OF_ONE = 64
+"""Connections of one client to one worker."""
+
+MOST_UNSENT_BYTES = 2**26
+"""Bytes that wait in a worker for clients who do not take their answers."""
+
+MOST_LOG_LINES = 20
+"""Lines that the server writes about trouble in a minute; it then says how many it left out."""
+
+MOST_LOG_LINE = 2000
+"""Characters of such a line, a traceback included."""

@@ -11,7 +11,7 @@ BLOCK = 32
 """Boxes that are skipped, or taken, together."""
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def overlaps(lo, hi, box_lo, box_hi):
     """Which part of every box each query covers: the first stretch of every query, and the stretches' ends and parts.
 

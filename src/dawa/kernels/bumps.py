@@ -44,7 +44,7 @@ def neighbours(ptr, column, entries, column_ptr, order, row_of, matrix):
     return found
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def of_queries(first, lo, hi, weight, scale, column_ptr, order, row_of, entries, rows):
     """For each query w: ``B·diag(s)·w``, and the sum of ``s²w²``. No query has two runs on one bucket."""
     count = len(first) - 1

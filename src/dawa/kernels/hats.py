@@ -360,7 +360,7 @@ def stretches(register, count, pivot, column_ptr, later, lower, whole, size):
     return maps, forms
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def variances(
     lo,
     hi,

@@ -264,7 +264,7 @@ def _even_cover(lo, hi, first, last):
     return _cover(lo, hi, first) if first == last else -1.0
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def runs(lo, hi, shape, bounds, most):
     """Boxes as runs of positions: each box's first run, and the ends and weight of every run.
 

@@ -66,7 +66,7 @@ def _closed_up(i, open_, depth, dot, var, weights, s, skip):
     return depth
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def variances(first, lo, hi, weight, start, stop, weights, m, s, skip, deepest):
     """``wᵀ (AᵀA)⁻¹ w`` of each query; runs are sorted, disjoint and in bucket coordinates.
 

@@ -11,7 +11,7 @@ def twice(array):
     return np.concatenate((array, np.empty_like(array)))
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def gathered(first, lo, hi, weight, bounds):
     """Each query's runs as stretches of buckets: the first stretch of every query, and the stretches' ends and weights.
 

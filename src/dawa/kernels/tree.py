@@ -271,7 +271,7 @@ def total_error(first, lo, hi, weight, omega, differences, weights, t, offset):
     return total
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def range_variances(lo, hi, weights, m, s, t, offset):
     """``wᵀM⁻¹w`` of each range: climb from both ends, adding what is wholly covered in between.
 
@@ -344,7 +344,7 @@ def _prefixes(m, offset):
     return prefix
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def variances(first, lo, hi, weight, weights, m, s, t, offset):
     """``wᵀM⁻¹w`` of each query; runs begin and end at whole buckets, ``m`` and ``s`` come from ``moments``."""
     levels = len(offset) - 1

@@ -98,7 +98,7 @@ def _share(x, node, width):
     return min(inside, width - inside) / width
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def range_variances(lo, hi, k, unit, edges, top):
     """The variance of each range; ``unit`` is the variance of one difference."""
     out = np.empty(len(lo))

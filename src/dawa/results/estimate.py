@@ -150,8 +150,7 @@ class Estimate:
 
     def totals_of(self, queries: BucketQueries, *, unbiased: bool = False) -> FloatArray:
         """The estimated number of records in each query, in bucket coordinates."""
-        before = np.concatenate(([0.0], np.cumsum(self.unbiased if unbiased else self.totals)))
-        bucket = np.arange(len(before))
+        bucket, before = self._before[2], self._before[unbiased]
         parts = queries.weight * (np.interp(queries.hi, bucket, before) - np.interp(queries.lo, bucket, before))
         totals: FloatArray = np.add.reduceat(parts, queries.first[:-1])
         return totals
@@ -174,6 +173,12 @@ class Estimate:
         self._fits(workload)
         queries = self.buckets.queries(workload)
         return float(np.sqrt(self.unit_variance * self.measured.expected_error(queries) / queries.total))
+
+    @cached_property
+    def _before(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The sums of ``totals`` and of ``unbiased`` before every bucket and at the end, and the buckets' numbers."""
+        totals, unbiased = (np.concatenate(([0.0], np.cumsum(sums))) for sums in (self.totals, self.unbiased))
+        return totals, unbiased, np.arange(len(totals), dtype=np.float64)
 
     def _fits(self, workload: Workload) -> None:
         if not isinstance(workload, Workload):

@@ -283,6 +283,15 @@ def load(path: str | PathLike[str]) -> Release:
     Raises:
         ReleaseError: If there is no such file, or it is not a release that this version can read.
     """
+    return loaded(contents(path), str(Path(path)))
+
+
+def contents(path: str | PathLike[str]) -> bytes:
+    """The bytes of a file that should be a release, as far as that can be told before it is read to its end.
+
+    Raises:
+        ReleaseError: If there is no such file, or it does not begin like one.
+    """
     source = Path(path)
     try:
         with source.open("rb") as opened:
@@ -295,7 +304,7 @@ def load(path: str | PathLike[str]) -> Release:
         raise ReleaseError(f"{source} is not a JSON file.", "pass the path of a release.json.") from None
     except MemoryError:
         raise ReleaseError(f"{source} does not fit in memory.", "use a machine with more memory.") from None
-    return loaded(content, str(source))
+    return content
 
 
 def loaded(content: bytes, source: str = "The file") -> Release:

@@ -1,7 +1,7 @@
 """Answers over HTTP, for people who build on releases.
 
 The server sees releases and never data: everything that it answers follows from files that are already public. It only
-reads, stores nothing but a count of recent requests, and loads its releases once, when it starts.
+reads, stores nothing but a count of recent work, and loads its releases once, when it starts.
 """
 
 from os import PathLike
@@ -15,25 +15,35 @@ if TYPE_CHECKING:
 __all__ = ["RATE", "app"]
 
 RATE = 50.0
-"""Requests per second that a client may send in the long run."""
+"""Simple requests per second that a client may send in the long run."""
 
 
-def app(*places: str | PathLike[str], rate: float = RATE, hosts: tuple[str, ...] | None = None) -> "FastAPI":
+def app(
+    *places: str | PathLike[str],
+    rate: float = RATE,
+    hosts: tuple[str, ...] | None = None,
+    token: str | None = None,
+    proxies: tuple[str, ...] = (),
+) -> "FastAPI":
     """The application that answers for the releases in these files and folders.
 
     Args:
         places: Release files, folders that hold one, or folders of such files and folders.
-        rate: Requests per second that one client may send in the long run.
+        rate: Simple requests per second that one client may send in the long run; larger ones count as several.
         hosts: Names of the server that requests may use; None accepts any name.
+        token: What a request must show to be answered; None if nothing.
+        proxies: Addresses of proxies whose ``X-Forwarded-For`` says who asks.
 
     Raises:
         ReleaseError: If there is no release, or none that can be read.
-        OptionError: If the rate is not a positive number, or the server is not installed.
+        OptionError: If the rate is not a positive number, the token is easily guessed, or the server is not installed.
     """
     needs_serve()
-    from dawa.server import application, shelf  # noqa: PLC0415  only servers need it
+    from dawa.server import application, gate, shelf, throttle  # noqa: PLC0415  only servers need it
 
-    return application.made(shelf.filled(places), rate=rate, hosts=hosts)
+    known = None if token is None else gate.checked_token(token)
+    addresses = tuple(throttle.checked_address(address) for address in proxies)
+    return application.made(shelf.filled(places), rate, hosts, known, addresses)
 
 
 def needs_serve() -> None:

@@ -1,18 +1,24 @@
-"""The application: its description, its limits, its handling of errors, and its paths."""
+"""The application: its description, its handling of errors, and its paths."""
 
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request, Response
-from fastapi.responses import HTMLResponse
 from pydantic import Field
+from starlette.types import Receive, Scope, Send
 
 from dawa import limits
 from dawa.errors import OptionError
 from dawa.limits import MOST_BUCKETS_TOLD
-from dawa.server import asking, models, problems
+from dawa.results.release import Release
+from dawa.server import asking, costs, headers, models, problems
+from dawa.server.gate import CLIENT, PAID, Gate
 from dawa.server.problems import UnknownReleaseError
-from dawa.server.shelf import Shelf, Shelved
-from dawa.server.throttle import Limited, Throttle
+from dawa.server.shelf import Pages, Shelf, Shelved
+from dawa.server.throttle import Throttle
+from dawa.server.turns import RANGE_BYTES, Turns, weight_of
 from dawa.version import __version__
 
 ABOUT = """Ask differentially private releases how many records lie in a range.
@@ -22,31 +28,63 @@ units; the upper end is outside the range, except for ordered categories. A refu
 `hint`.
 """
 
+LATER = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}}}
 REFUSED: dict[int | str, dict[str, Any]] = {
     400: {"model": models.Problem, "description": "The request was not understood."},
+    401: {"model": models.Problem, "description": "The server was started with a token, and the request has none."},
     408: {"model": models.Problem, "description": "The body did not arrive."},
     413: {"model": models.Problem, "description": "The body is too large."},
     422: {"model": models.Problem, "description": "The request cannot be answered."},
-    429: {
-        "model": models.Problem,
-        "description": "Too many requests.",
-        "headers": {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}}},
-    },
+    429: {"model": models.Problem, "description": "The client asks for too much.", "headers": LATER},
+    503: {"model": models.Problem, "description": "The server has too much to do.", "headers": LATER},
 }
 
 
-def made(shelf: Shelf, rate: float, hosts: tuple[str, ...] | None = None) -> FastAPI:
+PARTS = "#/components/schemas/"
+
+
+class Application(FastAPI):
+    """FastAPI behind a gate that sees every request first and every response last."""
+
+    gate: Gate | None = None
+
+    def openapi(self) -> dict[str, Any]:
+        """The description of all paths, and of the one body that they take."""
+        if self.openapi_schema is None:
+            asked = models.Asked.model_json_schema(ref_template=PARTS + "{model}")
+            parts = super().openapi()["components"]["schemas"]
+            parts.update(asked.pop("$defs"), Asked=asked)
+        described: dict[str, Any] = super().openapi()
+        return described
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if self.gate is None or scope["type"] != "http":
+            await super().__call__(scope, receive, send)
+        else:
+            await self.gate(scope, receive, send)
+
+
+def made(
+    shelf: Shelf,
+    rate: float,
+    hosts: tuple[str, ...] | None = None,
+    token: str | None = None,
+    proxies: tuple[str, ...] = (),
+) -> FastAPI:
     """The application that answers for these releases.
 
     Args:
         shelf: The releases to serve.
-        rate: Requests per second that one client may send in the long run.
+        rate: Simple requests per second that one client may send in the long run.
         hosts: Names of the server that requests may use; None accepts any name.
+        token: What a request must show to be answered; None if nothing.
+        proxies: Addresses of proxies whose ``X-Forwarded-For`` says who asks.
 
     Raises:
         OptionError: If the rate is not a positive number.
     """
-    app = FastAPI(
+    app = Application(
         title="dawa",
         version=__version__,
         description=ABOUT,
@@ -56,15 +94,57 @@ def made(shelf: Shelf, rate: float, hosts: tuple[str, ...] | None = None) -> Fas
         responses=REFUSED,
     )
     problems.handled(app)
-    app.include_router(paths(shelf))
-    app.add_middleware(Limited, buckets=Throttle(rate), hosts=hosts)
+    work = Work(Turns(), Throttle(rate))
+    app.include_router(paths(shelf, work))
+    health = problems.PlainJSON(_health(shelf).model_dump())
+    app.gate = Gate(
+        super(Application, app).__call__,
+        work.buckets,
+        health,
+        hosts=hosts,
+        token=token,
+        proxies=proxies,
+        crowded=work.turns.crowded,
+    )
     return app
 
 
+@dataclass(frozen=True)
+class Work:
+    """What a worker computes for its clients, and what they may still ask for."""
+
+    turns: Turns
+    buckets: Throttle
+
+    def owe(self, request: Request, cost: float) -> None:
+        """Take tokens for the rest of a request that has paid for its beginning."""
+        self.buckets.owe(request.scope[CLIENT], max(0.0, cost))
+
+    async def done(self, request: Request, steps: Iterator[Any], cost: float, weight: float = 1.0) -> list[Any]:
+        """What all steps of a computation give, in turn with other clients."""
+
+        async def gone() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+
+        return await self.turns.run(request.scope[CLIENT], steps, weight, gone, short=cost <= costs.STEP)
+
+    async def once(self, request: Request, cost: float, compute: Callable[[], Any]) -> Any:  # noqa: ANN401
+        """What a computation in one step gives, after it is paid for."""
+        if cost > request.scope[PAID]:
+            self.buckets.take(request.scope[CLIENT], cost - request.scope[PAID])
+        (found,) = await self.done(request, (compute() for _ in range(1)), cost)
+        return found
+
+
 MISSING: dict[int | str, dict[str, Any]] = {404: {"model": models.Problem, "description": "There is no such release."}}
+SAME: dict[int | str, dict[str, Any]] = {304: {"description": "It is the one that If-None-Match names."}}
 FILE: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file.", "content": {"application/json": {"schema": {"type": "object"}}}}
 }
+
+BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": {"$ref": f"{PARTS}Asked"}}}}}
+"""How the body with ranges is described; FastAPI would read it outside of turns."""
 
 PAGE: dict[int | str, dict[str, Any]] = {
     200: {"description": "The page.", "content": {"text/html": {"schema": {"type": "string"}}}}
@@ -72,33 +152,41 @@ PAGE: dict[int | str, dict[str, Any]] = {
 
 Point = Annotated[str, Field(max_length=models.LONGEST_END)]
 Confident = Annotated[float, Query(ge=0.5, lt=1, description="How sure the interval is.")]
+JSON = "application/json"
+TWICE = ("lo", "hi")
 SOME = {"min_length": 1, "max_length": limits.MOST_AXES}
 
 
-def paths(shelf: Shelf) -> APIRouter:
+def paths(shelf: Shelf, work: Work) -> APIRouter:
     """All paths, for these releases."""
     router = APIRouter()
 
     @router.get("/health", dependencies=[_only()])
-    def health() -> models.Health:
+    async def health() -> models.Health:
         """Whether the server is running."""
-        return models.Health(status="ok", releases=len(shelf.releases))
+        return _health(shelf)
 
     @router.get("/releases", dependencies=[_only()])
-    def releases() -> models.Releases:
+    async def releases(request: Request) -> models.Releases:
         """All releases."""
-        return models.Releases(releases=[asking.summary(shelved) for shelved in shelf.releases.values()])
+        cost = len(shelf.releases) * costs.WRITING / costs.UNIT
+        summaries = await work.once(request, cost, lambda: [asking.summary(one) for one in shelf.releases.values()])
+        return models.Releases(releases=summaries)
 
-    router.include_router(_of_one(shelf), prefix="/releases/{name}", responses=MISSING)
+    router.include_router(_of_one(shelf, work), prefix="/releases/{name}", responses=MISSING)
     return router
 
 
-def _of_one(shelf: Shelf) -> APIRouter:
+def _health(shelf: Shelf) -> models.Health:
+    return models.Health(status="ok", releases=len(shelf.releases))
+
+
+def _of_one(shelf: Shelf, work: Work) -> APIRouter:
     """The paths of one release."""
     router = APIRouter()
     examples = list(shelf.releases)[:3]
 
-    def find(name: Annotated[str, Path(description="A name from /releases.", examples=examples)]) -> Shelved:
+    async def find(name: Annotated[str, Path(description="A name from /releases.", examples=examples)]) -> Shelved:
         if name not in shelf.releases:
             raise UnknownReleaseError("There is no release of that name.", "see the names in /releases.")
         return shelf.releases[name]
@@ -106,65 +194,114 @@ def _of_one(shelf: Shelf) -> APIRouter:
     Found = Annotated[Shelved, Depends(find)]  # noqa: N806  a type
 
     @router.get("", dependencies=[_only()])
-    def release(found: Found) -> models.Release:
+    async def release(request: Request, found: Found) -> models.Release:
         """What to know about a release before asking it: axes, bounds, epsilon, records, privacy statement."""
-        return asking.description(found)
+        cost = 2 * costs.of_call(found.release)
+        described: models.Release = await work.once(request, cost, lambda: asking.description(found))
+        return described
 
-    @router.get("/answer", dependencies=[_only("lo", "hi", "confidence", listed=("lo", "hi"))])
-    def answer(
+    @router.get("/apart", dependencies=[_only("confidence")])
+    async def apart(request: Request, found: Found, confidence: Confident = 0.95) -> models.Apart:
+        """How many records are in no range: missing, outside or not listed. No answer counts them."""
+        cost = 2 * costs.of_call(found.release)
+        counted: models.Apart = await work.once(request, cost, lambda: asking.apart(found.release, confidence))
+        return counted
+
+    router.include_router(_answers(Found, work))
+    router.include_router(_to_keep(Found, work))
+    return router
+
+
+def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the type of a release that was found
+    """The paths to the numbers of one release."""
+    router = APIRouter()
+
+    async def answered(request: Request, release: Release, asked: asking.Ranges, confidence: float) -> bytes:
+        """The answers in JSON, with commas in between."""
+        weight, reading = weight_of(len(asked)), costs.of_reading(release, len(asked))
+        costs.check(reading, len(asked))
+        work.owe(request, reading - request.scope[PAID])
+        spans = asking.spans(release, asked)
+        parts = list(spans) if reading <= 1 else await work.done(request, spans, reading, weight)
+        each = costs.checked(release, [spans for part in parts for spans in part])
+        cost = sum(each) + costs.of_call(release)
+        work.owe(request, cost - 1)
+        rows = _json(asking.answers(release, asked, each, confidence))
+        return b",".join(await work.done(request, rows, cost + reading, weight))
+
+    @router.get("/answer", response_model=models.Answer, dependencies=[_only("lo", "hi", "confidence", listed=TWICE)])
+    async def answer(
+        request: Request,
         found: Found,
         lo: Annotated[list[Point], Query(description="The lower end; over several axes, once per axis.", **SOME)],
         hi: Annotated[list[Point], Query(description="The upper end.", **SOME)],
         confidence: Confident = 0.95,
-    ) -> models.Answer:
+    ) -> Response:
         """How many records lie in a range, with error bars."""
-        return asking.answers(found.release, [(lo, hi)], confidence)[0]
+        return Response(await answered(request, found.release, [(lo, hi)], confidence), media_type=JSON)
 
-    @router.post("/answers", dependencies=[_only()])
-    def answers(found: Found, asked: models.Asked) -> models.Answers:
+    @router.post("/answers", response_model=models.Answers, openapi_extra=BODY, dependencies=[_only()])
+    async def answers(request: Request, found: Found) -> Response:
         """How many records lie in each of many ranges. Nothing is stored."""
+        body, kind = await request.body(), request.headers.get("content-type", "")
+        cost, weight = costs.of_body(len(body)), weight_of(len(body) / RANGE_BYTES)
+        (asked,) = await work.done(request, (models.asked(body, kind) for _ in range(1)), cost, weight)
         wanted = [(_listed(one.lo), _listed(one.hi)) for one in asked.ranges]
-        return models.Answers(answers=asking.answers(found.release, wanted, asked.confidence))
-
-    @router.get("/apart", dependencies=[_only("confidence")])
-    def apart(found: Found, confidence: Confident = 0.95) -> models.Apart:
-        """How many records are in no range: missing, outside or not listed. No answer counts them."""
-        return asking.apart(found.release, confidence)
+        rows = await answered(request, found.release, wanted, asked.confidence)
+        return Response(b'{"answers":[%b]}' % rows, media_type=JSON)
 
     @router.get("/quantile", dependencies=[_only("fraction")])
-    def quantile(
-        found: Found, fraction: Annotated[float, Query(ge=0, le=1, description="0.5 is the median.", examples=[0.5])]
+    async def quantile(
+        request: Request,
+        found: Found,
+        fraction: Annotated[float, Query(ge=0, le=1, description="0.5 is the median.", examples=[0.5])],
     ) -> models.Quantile:
         """The value below which a fraction of the records lies, along one axis; of those that have a place on it."""
-        return asking.quantile(found.release, fraction)
+        cost = costs.of_quantile(found.release)
+        value: models.Quantile = await work.once(request, cost, lambda: asking.quantile(found.release, fraction))
+        return value
 
-    @router.get("/buckets", dependencies=[_only("first", "count")])
-    def buckets(
+    @router.get("/buckets", response_model=models.Buckets, dependencies=[_only("first", "count")])
+    async def buckets(
+        request: Request,
         found: Found,
         first: Annotated[int, Query(ge=0, le=2**53, description="The number of the first bucket.")] = 0,
         count: Annotated[int, Query(ge=1, le=MOST_BUCKETS_TOLD, description="How many buckets at most.")] = 1000,
-    ) -> models.Buckets:
+    ) -> Response:
         """The buckets along one axis, a page at a time."""
-        return asking.buckets(found.release, first, count)
+        total = len(found.release.estimate.buckets)
+        cost = costs.of_buckets(found.release, min(count, total))
+        work.owe(request, cost - 1)
+        rows = await work.done(request, _json(asking.buckets(found.release, first, count)), cost, weight_of(count))
+        start = problems.written({"total": total, "first": first, "buckets": []})
+        return Response(b"%b%b]}" % (start[:-2], b",".join(rows)), media_type=JSON)
 
-    router.include_router(_to_keep(Found))
     return router
 
 
-def _to_keep(Found: Any) -> APIRouter:  # noqa: N803, ANN401  the type of a release that was found
+def _json(parts: Iterator[Sequence[models.Told]]) -> Iterator[bytes]:
+    """Rows in JSON, a step at a time, so that writing them is part of each step."""
+    for part in parts:
+        yield b",".join(problems.written(row.model_dump()) for row in part)
+
+
+def _to_keep(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the type of a release that was found
     """The paths to all of a release at once."""
     router = APIRouter()
+    pages = Pages()
 
-    @router.get("/file", response_class=Response, responses=FILE, dependencies=[_only()])
-    def file(found: Found) -> Response:
+    @router.get("/file", response_class=Response, responses=FILE | SAME, dependencies=[_only()])
+    async def file(found: Found) -> Response:
         """The release file itself, which dawa.load reads."""
-        disposition = f'attachment; filename="{found.name}.json"'
-        return Response(found.file, media_type="application/json", headers={"Content-Disposition": disposition})
+        return headers.Kept(found.document, JSON, f'attachment; filename="{found.name}.json"')
 
-    @router.get("/page", response_class=Response, responses=PAGE, dependencies=[_only()])
-    def page(found: Found) -> HTMLResponse:
+    @router.get("/page", response_class=Response, responses=PAGE | SAME, dependencies=[_only()])
+    async def page(request: Request, found: Found) -> Response:
         """A page for people, on which they drag a range and read the answer."""
-        return HTMLResponse(found.page)
+        document = pages.known(found)
+        if document is None:
+            document = await work.once(request, costs.of_page(found.release), lambda: pages.page(found))
+        return headers.Kept(document, "text/html")
 
     return router
 
@@ -172,13 +309,12 @@ def _to_keep(Found: Any) -> APIRouter:  # noqa: N803, ANN401  the type of a rele
 def _only(*names: str, listed: tuple[str, ...] = ()) -> Any:  # noqa: ANN401  a dependency of FastAPI's
     """Refuse unknown parameters."""
 
-    def check(request: Request) -> None:
-        given = [name for name, _ in request.query_params.multi_items()]
-        for name in given:
+    async def check(request: Request) -> None:
+        for name, times in Counter(name for name, _ in request.query_params.multi_items()).items():
             if name not in names:
                 known = f"leave it out; this path takes {', '.join(names)}." if names else "leave it out."
-                raise OptionError(f"There is no parameter {name!r} here.", known)
-            if given.count(name) > 1 and name not in listed:
+                raise OptionError(f"There is no parameter {name[:100]!r} here.", known)
+            if times > 1 and name not in listed:
                 raise OptionError(f"The parameter {name!r} is given twice.", "give it once.")
 
     return Depends(check)

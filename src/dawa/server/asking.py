@@ -1,7 +1,9 @@
-"""From the values in a request to a release's answers in plain values: no HTTP here."""
+"""From the values in a request to a release's answers in plain values: no HTTP here.
 
-import math
-from collections.abc import Sequence
+What can take long is an iterator whose steps are short (``turns``).
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -10,13 +12,14 @@ import numpy as np
 from dawa.axis import written
 from dawa.axis.apart import touching
 from dawa.errors import OptionError, WorkloadError
-from dawa.limits import MOST_BORDER_CELLS
 from dawa.publish import tables
 from dawa.results.overview import overview
 from dawa.results.release import Release
-from dawa.server import models
+from dawa.server import costs, models
 from dawa.server.shelf import Shelved
 from dawa.spec import ranges
+
+BUCKETS_AT_A_STEP = 250
 
 
 def summary(shelved: Shelved) -> models.Summary:
@@ -63,21 +66,50 @@ def apart(release: Release, confidence: float) -> models.Apart:
     )
 
 
-def answers(
-    release: Release, asked: Sequence[tuple[Sequence[Any], Sequence[Any]]], confidence: float
-) -> list[models.Answer]:
-    """The release's answers to ranges, each with one lower and one upper end per axis.
+Ranges = Sequence[tuple[Sequence[Any], Sequence[Any]]]
+"""Ranges, each with one lower and one upper end per axis."""
+
+
+def spans(release: Release, asked: Ranges) -> Iterator[list[list[costs.Span]]]:
+    """The borders of ranges on every axis, some at a step.
 
     Raises:
-        DawaError: If an end is not a value of its axis, a range is empty, or the ranges together cost too much.
+        DawaError: If an end is not a value of its axis, or a range is empty.
     """
-    wanted = [_asked(release, lo, hi, number) for number, (lo, hi) in enumerate(asked, 1)]
-    _affordable(release, wanted)
-    found = ranges.answered(release, wanted, confidence)
-    return [
-        models.Answer(lo=list(one.lo), hi=list(one.hi), **asdict(answer))
-        for one, answer in zip(wanted, found, strict=True)
-    ]
+    most = max(1, int(costs.STEP / max(costs.of_reading(release, 1), 1e-9)))
+    for begin in range(0, len(asked), most):
+        part = enumerate(asked[begin : begin + most], begin + 1)
+        yield [ranges.spans(_asked(release, lo, hi, number), release.axes) for number, (lo, hi) in part]
+
+
+def answers(release: Release, asked: Ranges, each: Sequence[float], confidence: float) -> Iterator[list[models.Answer]]:
+    """The release's answers to ranges, some at a step.
+
+    Args:
+        release: The release.
+        asked: Ranges that ``spans`` has read.
+        each: What each of them costs.
+        confidence: The confidence of every answer.
+    """
+    reading = costs.of_reading(release, 1)
+    for part in costs.steps([cost + reading for cost in each], costs.of_call(release)):
+        lows, highs = zip(*asked[part], strict=True)
+        one = len(release.axes) == 1
+        lo, hi = ([end[0] if one else tuple(end) for end in ends] for ends in (lows, highs))
+        found = release.answers(lo, hi, confidence)
+        yield [
+            models.Answer(lo=list(low), hi=list(high), **asdict(answer))
+            for low, high, answer in zip(lows, highs, found, strict=True)
+        ]
+
+
+def warmed(release: Release) -> None:
+    """Ask a release once, so that everything is loaded that its answers need."""
+    lo, hi = written.middle(release.axes)
+    asked = [(lo, hi)]
+    for _ in answers(release, asked, [0.0], 0.95):
+        pass
+    apart(release, 0.95)
 
 
 def quantile(release: Release, fraction: float) -> models.Quantile:
@@ -86,11 +118,16 @@ def quantile(release: Release, fraction: float) -> models.Quantile:
     return models.Quantile(fraction=fraction, value=written.plain(release.axis, release.quantile(fraction)))
 
 
-def buckets(release: Release, first: int, count: int) -> models.Buckets:
-    """Some of the buckets along one axis."""
+def buckets(release: Release, first: int, count: int) -> Iterator[list[models.Bucket]]:
+    """Some of the buckets along one axis, some of them at a step."""
     _along_one_axis(release, "Buckets")
-    estimate, total = release.estimate, len(release.estimate.buckets)
-    number = np.arange(first, max(first, min(first + count, total)))
+    last = min(first + count, len(release.estimate.buckets))
+    for begin in range(first, last, BUCKETS_AT_A_STEP):
+        yield _buckets(release, begin, min(begin + BUCKETS_AT_A_STEP, last))
+
+
+def _buckets(release: Release, first: int, last: int) -> list[models.Bucket]:
+    estimate, number = release.estimate, np.arange(first, last)
     bounds = estimate.buckets.bounds
     lo, hi = written.written(release.axis, bounds[number], bounds[number + 1])
     variances = estimate.range_variances(number.astype(np.float64), (number + 1).astype(np.float64))
@@ -101,11 +138,10 @@ def buckets(release: Release, first: int, count: int) -> models.Buckets:
         estimate.totals[number].tolist(),
         np.sqrt(variances).tolist(),
         estimate.unbiased[number].tolist(),
-        tables.bucket_notes(release, first, first + len(number)),
+        tables.bucket_notes(release, first, last),
     )
     names = tuple(models.Bucket.model_fields)
-    rows = [models.Bucket(**dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
-    return models.Buckets(total=total, first=first, buckets=rows)
+    return [models.Bucket(**dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
 
 
 def _axis(axis: Any) -> models.Axis:  # noqa: ANN401  an axis of a release, not a model
@@ -130,21 +166,6 @@ def _asked(release: Release, lo: Sequence[Any], hi: Sequence[Any], number: int) 
             "give lo and hi once for every axis, in this order.",
         )
     return ranges.Asked(tuple(lo), tuple(hi), f"Range {number}")
-
-
-def _affordable(release: Release, wanted: Sequence[ranges.Asked]) -> None:
-    """Refuse ranges that would make other clients wait too long."""
-    if len(release.axes) == 1:
-        return
-    cost = 0
-    for one in wanted:
-        sides = [math.ceil(stop) - math.floor(start) for start, stop in ranges.spans(one, release.axes)]
-        cost += sum(2 * math.prod(sides) // side for side in sides)
-        if cost > MOST_BORDER_CELLS:
-            raise OptionError(
-                "These ranges have too many cells along their sides for one request.",
-                "ask for fewer or smaller ones at a time, or load the file with dawa.load.",
-            )
 
 
 def _along_one_axis(release: Release, what: str) -> None:

@@ -2,7 +2,8 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, ValidationError
 
 from dawa.limits import MOST_AXES, MOST_RANGES_ASKED
 
@@ -159,8 +160,23 @@ class Asked(BaseModel):
         json_schema_extra={"examples": [{"ranges": [{"lo": 0, "hi": 18}, {"lo": 18, "hi": 65}], "confidence": 0.95}]},
     )
 
-    ranges: list[Range] = Field(min_length=1, max_length=MOST_RANGES_ASKED)
+    ranges: list[Range] = Field(min_length=1, max_length=MOST_RANGES_ASKED, fail_fast=True)  # one mistake is enough
     confidence: Confidence = 0.95
+
+
+def asked(body: bytes, kind: str) -> Asked:
+    """The ranges in a body.
+
+    Raises:
+        RequestValidationError: If there are none that can be answered; it names the first thing that is wrong.
+    """
+    if kind.partition(";")[0].strip().lower() != "application/json":
+        raise RequestValidationError([{"type": "json_invalid", "loc": ("body",), "msg": ""}])
+    try:
+        return Asked.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise RequestValidationError([{**first, "loc": ("body", *first["loc"])}]) from None
 
 
 class Quantile(Told):

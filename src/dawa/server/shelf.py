@@ -1,6 +1,7 @@
 """The releases that are served, by name: read once, and never again."""
 
 import re
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,8 +9,10 @@ from os import PathLike
 from pathlib import Path
 
 from dawa.errors import DawaError, ReleaseError
+from dawa.limits import MOST_PAGES_BYTES
 from dawa.publish.place import RELEASE
-from dawa.results.release import Release, load
+from dawa.results.release import Release, contents, loaded
+from dawa.server.headers import Document
 
 HINT = "pass a folder that dawa release wrote, a folder of such folders, or release files."
 
@@ -31,11 +34,15 @@ class Shelved:
     file: bytes
 
     @cached_property
-    def page(self) -> bytes:
-        """The page on which a reader drags a range; made when it is first asked for."""
+    def document(self) -> Document:
+        """The file to download."""
+        return Document.file(self.file)
+
+    def page(self) -> Document:
+        """The page on which a reader drags a range."""
         from dawa.publish import page as report  # noqa: PLC0415  rarely used
 
-        return report.html(self.release).encode("utf-8", "replace")
+        return Document.page(report.html(self.release).encode("utf-8", "replace"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +56,25 @@ class Shelf:
 
     releases: Mapping[str, Shelved]
     skipped: tuple[str, ...]
+
+
+class Pages:
+    """The pages that were asked for last, as many as a worker may keep."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Document] = OrderedDict()
+
+    def known(self, shelved: Shelved) -> Document | None:
+        """The page of a release, if it is kept."""
+        return self._kept.get(shelved.name)
+
+    def page(self, shelved: Shelved) -> Document:
+        """The page of a release, which is kept; others are forgotten if they are too many."""
+        page = self._kept.pop(shelved.name, None) or shelved.page()
+        self._kept[shelved.name] = page
+        while len(self._kept) > 1 and sum(len(kept.content) for kept in self._kept.values()) > MOST_PAGES_BYTES:
+            self._kept.popitem(last=False)
+        return page
 
 
 def filled(places: Sequence[str | PathLike[str]]) -> Shelf:
@@ -65,7 +91,8 @@ def filled(places: Sequence[str | PathLike[str]]) -> Shelf:
     files = dict.fromkeys(file.resolve() for place in places for file in _files(Path(place)))
     for file in files:
         try:
-            content, release = file.read_bytes(), load(file)
+            content = contents(file)
+            release = loaded(content, str(file))
         except (DawaError, OSError, RecursionError) as error:
             reason = error.problem if isinstance(error, DawaError) else "It cannot be read."
             skipped.append(f"{file} is not served. {reason}")

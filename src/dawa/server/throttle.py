@@ -1,30 +1,44 @@
-"""Limits for one client: how often it may ask, how much at once, and by which name of the server.
+"""How much work a client may ask for: tokens, by client.
 
-Each client has a bucket of tokens. A request takes one token; tokens come back at the allowed rate, up to a burst of
-four seconds' worth. Buckets live in the memory of one process: with several workers each worker counts for itself, and
-a restart forgets all counts. A client is an address; for IPv6, it is the first half of the address. Behind a proxy, all
-clients have the proxy's address, so set limits in the proxy.
+Each client has a bucket of tokens. A request takes as many as it costs (``costs``), a simple one takes one; tokens come
+back at the allowed rate, up to a burst of four seconds' worth. A request that costs more than half a burst is let in
+when the bucket is half full, and leaves a debt: the client waits until it is paid back. So in the long run nobody gets
+more than the rate, whatever the requests look like.
+
+Buckets live in the memory of one process: with several workers each worker counts for itself, and a restart forgets
+all counts. A client is an address; for IPv6, it is the first half of the address. Behind a proxy that the server was
+told about, it is the last address in ``X-Forwarded-For``, which the proxy has added.
 """
 
-import asyncio
 import ipaddress
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Collection
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
-from dawa.errors import OptionError
-from dawa.limits import MOST_BODY_BYTES, MOST_CLIENTS
-from dawa.server.problems import answer
+from dawa.errors import DawaError, OptionError
+from dawa.limits import MOST_CLIENTS
 
 BURST_SECONDS = 4.0
 
+TOO_MUCH = (
+    "You have asked for too much in a short time.",
+    "wait as long as Retry-After says; many ranges in one request cost less than many requests.",
+)
 
-BODY_SECONDS = 10.0
-"""How long a client may pause while it sends a body."""
+
+class TooMuchError(DawaError):
+    """A client asks for more work than it may.
+
+    Attributes:
+        seconds: How long it should wait.
+    """
+
+    def __init__(self, seconds: float, problem: str, hint: str) -> None:
+        super().__init__(problem, hint)
+        self.seconds = seconds
 
 
 class Throttle:
@@ -44,98 +58,74 @@ class Throttle:
         self._clock = clock
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def wait(self, client: str) -> float:
-        """Take a token; the result is 0, or the seconds until there is one."""
+    def wait(self, client: str, cost: float = 1.0) -> float:
+        """Take tokens; the result is 0, or the seconds until there are enough."""
         now = self._clock()
-        level, then = self._levels.pop(client, (self.burst, now))
-        level = min(self.burst, level + (now - then) * self.rate)
-        taken = level >= 1
-        self._levels[client] = (level - taken, now)
+        level, needed = self._level(client, now), min(cost, max(1.0, self.burst / 2))
+        taken = level >= needed
+        self._set(client, level - cost * taken, now)
+        return 0.0 if taken else (needed - level) / self.rate
+
+    def owe(self, client: str, cost: float) -> None:
+        """Take tokens for the rest of a request that was let in: if there are too few, as a debt."""
+        now = self._clock()
+        self._set(client, self._level(client, now) - cost, now)
+
+    def _level(self, client: str, now: float) -> float:
+        """The tokens of a client, which may be below zero."""
+        level, then = self._levels.get(client, (self.burst, now))
+        return min(self.burst, level + (now - then) * self.rate)
+
+    def _set(self, client: str, level: float, now: float) -> None:
+        """Remember a client, and forget another if there are too many."""
+        self._levels[client] = (level, now)
+        self._levels.move_to_end(client)
         if len(self._levels) > MOST_CLIENTS:
             self._levels.popitem(last=False)
-        return 0.0 if taken else (1 - level) / self.rate
 
+    def take(self, client: str, cost: float = 1.0) -> None:
+        """Take tokens.
 
-class Limited:
-    """An application behind these limits."""
-
-    def __init__(self, app: ASGIApp, buckets: Throttle, hosts: Iterable[str] | None = None) -> None:
-        self.app = app
-        self.buckets = buckets
-        self.hosts = None if hosts is None else {host.lower() for host in hosts}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request, or hand it on with its body complete."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        refusal = self._refusal(scope)
-        if refusal is None:
-            body = await _body(scope, receive)
-            if isinstance(body, bytes):
-                await self.app(scope, _replayed(body, receive), send)
-                return
-            refusal = body
-        await refusal(scope, receive, send)
-
-    def _refusal(self, scope: Scope) -> Any:  # noqa: ANN401  an application too, or None
-        headers = dict(scope["headers"])
-        if self.hosts is not None and _host(headers.get(b"host", b"")) not in self.hosts:
-            return answer(400, "This server is not known by that name.", "use the address that it printed.")
-        seconds = self.buckets.wait(client(scope))
+        Raises:
+            TooMuchError: If there are too few.
+        """
+        seconds = self.wait(client, cost)
         if seconds > 0:
-            return answer(
-                429,
-                "You have sent too many requests.",
-                "wait as long as Retry-After says, or ask for many ranges in one request.",
-                {"Retry-After": str(math.ceil(seconds))},
-            )
-        return None
+            raise TooMuchError(seconds, *TOO_MUCH)
 
 
-def client(scope: Scope) -> str:
+def client(scope: Scope, proxies: Collection[str] = ()) -> str:
     """Who asks: an address; for IPv6, the network that one subscriber usually has."""
-    host = (scope.get("client") or ("unknown", 0))[0]
+    host = str((scope.get("client") or ("unknown", 0))[0])
+    if host in proxies:
+        named = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        host = named[-1].decode("latin-1").rsplit(",", 1)[-1].strip()[:64] if named else host
+    return subscriber(host)
+
+
+def checked_address(address: str) -> str:
+    """An address, as a socket writes it.
+
+    Raises:
+        OptionError: If it is none.
+    """
+    try:
+        return str(ipaddress.ip_address(address))
+    except ValueError:
+        raise OptionError(f"{address!r} is not an address.", "pass one such as 10.0.0.7.") from None
+
+
+def subscriber(host: str) -> str:
+    """The client that an address belongs to.
+
+    >>> subscriber("2001:db8::1"), subscriber("::ffff:192.0.2.1"), subscriber("192.0.2.1")
+    ('2001:db8::/64', '192.0.2.1', '192.0.2.1')
+    """
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        return str(host)
-    return host if address.version == 4 else str(ipaddress.ip_network((address, 64), strict=False))
-
-
-def _host(header: bytes) -> str:
-    """The name in a Host header, without the port."""
-    text = header.decode("latin-1").lower()
-    return text[1:].split("]")[0] if text.startswith("[") else text.split(":")[0]
-
-
-async def _body(scope: Scope, receive: Receive) -> Any:  # noqa: ANN401  bytes, or a refusal
-    """The whole body, or a refusal that says why it is not accepted."""
-    too_large = answer(413, f"The body is larger than {MOST_BODY_BYTES:,} bytes.", "ask for fewer ranges at a time.")
-    declared = dict(scope["headers"]).get(b"content-length", b"0")
-    if not declared.isdigit() or int(declared[:20]) > MOST_BODY_BYTES:
-        return too_large
-    parts, length = [], 0
-    while True:
-        try:
-            message = await asyncio.wait_for(receive(), BODY_SECONDS)
-        except TimeoutError:
-            return answer(408, "The body of the request did not arrive.", "send it without a pause.")
-        if message["type"] != "http.request":
-            return answer(400, "The request broke off.", "send it again.")
-        parts.append(message.get("body", b""))
-        length += len(parts[-1])
-        if length > MOST_BODY_BYTES:
-            return too_large
-        if not message.get("more_body", False):
-            return b"".join(parts)
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The body as one message, then the messages after it."""
-    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replay() -> Message:
-        return messages.pop() if messages else await receive()
-
-    return replay
+        return host
+    if isinstance(address, ipaddress.IPv4Address):
+        return host
+    mapped = address.ipv4_mapped
+    return str(mapped) if mapped else str(ipaddress.ip_network((address, 64), strict=False))

@@ -127,13 +127,30 @@ class ProductStrategy:
         return float(queries.omega @ self.variances(queries))
 
     def _runs_variance(self, lo: FloatArray, hi: FloatArray, weight: FloatArray) -> float:
-        """The variance of one weighted sum of runs: the sum of the covariances of all boxes that make up the runs."""
+        """The variance of one weighted sum of runs: the sum of the covariances of all boxes that make up the runs.
+
+        Boxes share sides, so covariances are computed once for each two sides of an axis, and summed axis by axis.
+        """
         boxes = [(w, *box) for a, b, w in zip(lo, hi, weight, strict=True) for box in run_boxes(a, b, self.shape)]
         weights, lows, highs = (np.array(part, np.float64) for part in zip(*boxes, strict=True))
-        products = np.outer(weights, weights) * (RESOLUTION / self.weight) ** 2
-        for at, axis in enumerate(self._axes):
-            products *= _covariances(axis, lows[:, at], highs[:, at]) / RESOLUTION**2
-        return float(products.sum())
+        sides = [np.stack((lows[:, at], highs[:, at]), axis=1) for at in range(len(self.shape))]
+        kinds, places = zip(*(np.unique(side, axis=0, return_inverse=True) for side in sides), strict=True)
+        between = [
+            _covariances(axis, kind[:, 0], kind[:, 1]) / RESOLUTION**2
+            for axis, kind in zip(self._axes, kinds, strict=True)
+        ]
+        places = tuple(place.ravel() for place in places)
+        if math.prod(map(len, kinds)) > len(weights) ** 2:  # few boxes, far apart
+            products = np.outer(weights, weights)
+            for covariances, place in zip(between, places, strict=True):
+                products *= covariances[np.ix_(place, place)]
+            return float(products.sum()) * (RESOLUTION / self.weight) ** 2
+        grid = np.zeros([len(kind) for kind in kinds])
+        np.add.at(grid, places, weights)
+        moved = grid
+        for covariances in between:  # along the first axis, which becomes the last: after all of them, all are in place
+            moved = np.moveaxis(np.tensordot(covariances, moved, axes=1), 0, -1)
+        return float((moved * grid).sum()) * (RESOLUTION / self.weight) ** 2
 
     @cached_property
     def _axes(self) -> list[WaveletStrategy]:

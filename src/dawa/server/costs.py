@@ -1,0 +1,152 @@
+"""What a request costs, in units, before anything is computed: from public numbers alone.
+
+A unit is about two milliseconds of one core, which is what a simple request takes from the socket to the answer. The
+constants below are measured; they need not be exact, because tokens limit what one client gets in the long run, and
+turns limit what it gets at a moment. What matters is that no request costs a hundred times what it is charged.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from dawa.errors import OptionError
+from dawa.limits import MOST_BORDER_CELLS, MOST_UNITS_ASKED, MOST_UNITS_OF_ONE
+from dawa.results.release import Release
+from dawa.strategy.bumps import BumpStrategy
+from dawa.strategy.nested import NestedStrategy
+from dawa.strategy.product import ProductStrategy
+
+UNIT = 2.0
+"""Milliseconds of a unit."""
+
+STEP = 4.0
+"""Units of a step of a computation, after which it is another client's turn."""
+
+BODY_BYTE = 1e-3
+"""Milliseconds to read a byte of a body, together with the ranges in it."""
+
+WRITING = 0.05
+"""Milliseconds to write an answer or a bucket."""
+
+END = {"numbers": 0.08, "ordered": 0.08, "dates": 0.35, "edges": 0.08}
+"""Milliseconds to read the two ends of a range on an axis, by kind."""
+
+EDGE = 1.6e-3
+"""Milliseconds more for every edge."""
+
+BORDER, CUT_BORDER = 2e-4, 7e-4
+"""Milliseconds for every cell along the sides of a box: if it covers whole cells, and if it cuts them."""
+
+BUMP_BUCKET, BUMP_ROW = 3e-5, 5e-7
+"""Milliseconds for every bucket in a box, and for every two rows, if bumps were measured."""
+
+CALL, CALL_BUCKET, NESTED_BUCKET = 0.4, 2e-6, 2e-4
+"""Milliseconds of a step before its first range: always, and for every bucket."""
+
+ADD_BUCKET, PAGE_BUCKET = 2e-5, 5e-3
+"""Milliseconds for every bucket of a release, to add them up and to write them into a page."""
+
+Span = tuple[Fraction, Fraction]
+
+
+def of_body(length: int) -> float:
+    """Units to read a body of this many bytes and the ranges that it is likely to hold."""
+    return length * BODY_BYTE / UNIT
+
+
+def of_reading(release: Release, ranges: int) -> float:
+    """Units to read the ends of this many ranges."""
+    return ranges * (sum(_end(axis) for axis in release.axes) + WRITING) / UNIT
+
+
+def of_call(release: Release) -> float:
+    """Units of a step before its first range."""
+    buckets = len(release.estimate.buckets)
+    nested = NESTED_BUCKET if isinstance(release.estimate.strategy, NestedStrategy) else 0.0
+    return (CALL + (CALL_BUCKET + nested) * buckets) / UNIT
+
+
+def of_quantile(release: Release) -> float:
+    """Units to find a quantile."""
+    return (CALL + ADD_BUCKET * len(release.estimate.buckets)) / UNIT
+
+
+def of_buckets(release: Release, count: int) -> float:
+    """Units to tell this many buckets."""
+    return of_call(release) + count * 2 * WRITING / UNIT
+
+
+def of_page(release: Release) -> float:
+    """Units to make a page."""
+    return (CALL + PAGE_BUCKET * len(release.estimate.buckets)) / UNIT
+
+
+def of_range(release: Release, spans: Sequence[Span]) -> float:
+    """Units to answer one range, after its ends were read."""
+    if len(spans) == 1:
+        return 0.0
+    sides = [math.ceil(stop) - math.floor(start) for start, stop in spans]
+    cells, strategy = math.prod(sides), release.estimate.strategy
+    border = sum(2 * cells // side for side in sides)
+    whole = all(end.denominator == 1 for span in spans for end in span)
+    spent = border * (BORDER if whole else CUT_BORDER)
+    if isinstance(strategy, BumpStrategy):
+        spent += min(cells, len(release.estimate.buckets)) * BUMP_BUCKET + len(strategy.pattern) ** 2 * BUMP_ROW
+    if isinstance(strategy, ProductStrategy) and not whole:
+        spent += 1e-3 * sum(side**2 for side in sides) + 2e-7 * cells * sum(sides)
+    return spent / UNIT
+
+
+def checked(release: Release, ranges: Sequence[Sequence[Span]]) -> list[float]:
+    """Units to answer each of these ranges.
+
+    Raises:
+        OptionError: If they cost more than one request may.
+    """
+    border, spent = 0, of_call(release)
+    found = []
+    for spans in ranges:
+        sides = [math.ceil(stop) - math.floor(start) for start, stop in spans]
+        border += sum(2 * math.prod(sides) // side for side in sides) if len(sides) > 1 else 0
+        if border > MOST_BORDER_CELLS:
+            raise OptionError(
+                "These ranges have too many cells along their sides for one request.",
+                "ask for fewer or smaller ones at a time, or load the file with dawa.load.",
+            )
+        found.append(of_range(release, spans))
+        check(found[-1] * (MOST_UNITS_ASKED / MOST_UNITS_OF_ONE), 1)
+        spent += found[-1]
+        check(spent, len(found))
+    return found
+
+
+def check(units: float, ranges: int) -> None:
+    """Refuse a request that costs too much.
+
+    Raises:
+        OptionError: If it does.
+    """
+    if units > MOST_UNITS_ASKED:
+        most = math.floor(ranges * MOST_UNITS_ASKED / units)
+        fewer = f"ask for at most {most} ranges" if most > 1 else "ask for a smaller range, or one that cuts no cells"
+        raise OptionError(
+            f"These ranges take too long to answer: {units:,.0f} units, and a request may take {MOST_UNITS_ASKED:,}.",
+            f"{fewer} at a time, or load the file with dawa.load.",
+        )
+
+
+def steps(each: Sequence[float], call: float) -> Iterator[slice]:
+    """Cut ranges with these costs into steps that cost about the same, and not much less than starting one costs."""
+    most, begin, spent = max(STEP, 2 * call), 0, 0.0
+    for at, cost in enumerate(each):
+        if at > begin and spent + cost > most:
+            yield slice(begin, at)
+            begin, spent = at, 0.0
+        spent += cost
+    if begin < len(each):
+        yield slice(begin, len(each))
+
+
+def _end(axis: Any) -> float:  # noqa: ANN401  an axis of a release
+    return END.get(axis.kind, max(END.values())) + (EDGE * axis.size if axis.kind == "edges" else 0.0)
