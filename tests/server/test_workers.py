@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import dawa
-from dawa.errors import OptionError, ReleaseError
+from dawa.errors import OptionError
 from dawa.server import running, shelf
 from helpers.serving import Served, said, statuses
 
@@ -87,19 +87,15 @@ def test_workers_that_do_not_stay(monkeypatch):
 
 
 def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
-    contents = [saved(tmp_path, seed) for seed in range(3)]
-    real = shelf.load
+    """What is answered follows from the very bytes that are handed out."""
+    others = [saved(tmp_path, seed) for seed in range(3)]
+    real = shelf.loaded
 
-    def changing(file):
-        release = real(file)
-        if contents:
-            file.write_bytes(contents.pop(0))
-        return release
+    def changing(content, source):
+        Path(source).write_bytes(others.pop(0))
+        return real(content, source)
 
-    monkeypatch.setattr(shelf, "load", changing)
-    monkeypatch.setattr(shelf, "ATTEMPTS", 2)
-    with pytest.raises(ReleaseError, match="being written"):
-        shelf.filled([tmp_path])
+    monkeypatch.setattr(shelf, "loaded", changing)
     found = shelf.filled([tmp_path]).releases["ages"]
     assert found.release.to_json() == json.loads(found.file)
 
@@ -112,5 +108,5 @@ def test_connections_do_not_keep_a_server_that_is_stopped(tmp_path):
             made.sendall(sent)
         assert body(server.port)
         server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(60) == -signal.SIGTERM
+        assert server.process.wait(60) == 0, "it was asked to stop, and did"
     assert "Traceback" not in server.err
