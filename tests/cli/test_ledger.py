@@ -220,7 +220,7 @@ def test_the_ledger_is_named_by_option_then_by_environment_then_by_default(folde
         (["spend", "hr", "1", "--what", "x"], REFUSED, "There is no ledger"),
         (["create", "hr"], USAGE, "--cap"),
         (["create", "hr", "--cap", "0"], REFUSED, "cap must be positive"),
-        (["create", "hr", "--cap", "lots"], REFUSED, "is not a number"),
+        (["create", "hr", "--cap", "lots"], REFUSED, "is not a finite number"),
         (["create", " ", "--cap", "1"], REFUSED, "must be a line of text"),
         (["create", "hr", "--cap", "1", "--ledger", "."], REFUSED, "is a folder"),
         (["spend", "hr", "1"], USAGE, "--what"),

@@ -50,7 +50,7 @@ class InOrder(TyperCommand):
         """Note the order, then parse as ever."""
         given, _, came = self.make_parser(ctx).parse_args(args=list(args))
         ctx.meta[ORDER] = [parameter.name for parameter in came]
-        if not ctx.resilient_parsing and not given.get("help"):
+        if not ctx.resilient_parsing and not set(args) & set(ctx.help_option_names):
             with reported("--json" in args):
                 self._check(given, Counter(came))
         return super().parse_args(ctx, args)
