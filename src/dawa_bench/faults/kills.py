@@ -115,20 +115,29 @@ def _heard() -> None:
 
 
 def at_calls(field: Field, every: int) -> Iterator[Run]:
-    """Runs that are stopped at the n-th system call that writes, for every n until a run ends by itself."""
-    for number in range(1, 100_000, every):
-        out, sent = f"call-{number}", SIGNALS[(number // every) % len(SIGNALS)]
-        inject = f"inject={CALLS}:signal={sent.name}:when={number}"
-        ran = subprocess.run(  # noqa: S603  our own command
-            ["strace", "-f", "-o", "/dev/null", "-e", f"trace={CALLS}", "-e", inject, *field.command(out)],  # noqa: S607
-            check=False,
-            capture_output=True,
-            text=True,
-            preexec_fn=_heard,
-        )
-        yield out, sent, ran
-        if ran.returncode == 0 and "Stopped" not in ran.stderr:
-            return
+    """Runs that are stopped at the n-th call of a system call that writes, for every such call and every n."""
+    number = 0
+    for call, times in _calls(field).items():
+        for when in range(1, times + 1):
+            number += 1
+            if number % every:
+                continue
+            out, sent = f"{call}-{when}", SIGNALS[(number // every) % len(SIGNALS)]
+            inject = f"inject={call}:signal={sent.name}:when={when}"
+            traced = ["strace", "-f", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject]
+            ran = subprocess.run(  # noqa: S603  our own command
+                [*traced, *field.command(out)], check=False, capture_output=True, text=True, preexec_fn=_heard
+            )
+            yield out, sent, ran
+
+
+def _calls(field: Field) -> dict[str, int]:
+    """How often a run that nobody disturbs makes each of the calls that write, in all of its threads."""
+    listed = field.folder / "calls"
+    traced = ["strace", "-f", "-c", "-o", str(listed), "-e", f"trace={CALLS}"]
+    subprocess.run([*traced, *field.command("counted")], check=True, capture_output=True)  # noqa: S603  our own
+    rows = [line.split() for line in listed.read_text(encoding="utf-8").splitlines()]
+    return {row[-1]: int(row[3]) for row in rows if len(row) >= 5 and row[-1] in CALLS.split(",")}
 
 
 def judge(field: Field, out: str, sent: signal.Signals, ran: "subprocess.CompletedProcess[str]") -> None:
