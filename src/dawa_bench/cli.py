@@ -4,6 +4,7 @@
 everything that is slow to load, or NOT PRIVATE, only when the command runs.
 """
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -140,7 +141,7 @@ def _experiments(name: str | None, size: "Size", out: Path, data: str | None, jo
             _say(f"{experiment.name}: {out / experiment.name / runner.TABLES}")
     except KeyboardInterrupt:
         _note("Stopped. Hint: the same command resumes.")
-        raise typer.Exit(STOPPED) from None
+        raise typer.Exit(STOPPED + signal.SIGINT) from None
 
 
 def _only(asked: set[str], taken: set[str], what: str) -> None:

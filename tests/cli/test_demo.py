@@ -23,7 +23,7 @@ def test_it_runs_as_a_program(tmp_path):
 
 
 def test_wrong_steps(tmp_path):
-    refused(dawa("demo", "--epsilon", "much", "--out", tmp_path), "'much' is not a number")
+    refused(dawa("demo", "--epsilon", "much", "--out", tmp_path), "'much' is not a finite number")
     (tmp_path / "file").touch()
     ran = dawa("demo", "--out", tmp_path / "file")
     assert ran.code == 1

@@ -9,6 +9,17 @@ import pytest
 from dawa.host import interrupts
 
 
+@pytest.fixture(autouse=True)
+def usual():
+    """Signals as a shell leaves them, not as one leaves them to what it runs in its background."""
+    before = {number: signal.getsignal(number) for number in interrupts.SIGNALS}
+    for number in before:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 def send(number):
     os.kill(os.getpid(), number)
 

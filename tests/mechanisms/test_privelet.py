@@ -137,5 +137,5 @@ def test_rows_of_cells_cannot_be_merged_into_buckets(made, tmp_path):
     data["buckets"] = {"order": "rows", "bounds": [0, 192], "totals": [5.0], "unbiased": [5.0]}
     data["strategy"] = {"kind": "wavelet", "buckets": 1, "difference": 1, "total": 1}
     path.write_text(json.dumps(data), encoding="utf-8")
-    with pytest.raises(ReleaseError, match="row by row"):
+    with pytest.raises(ReleaseError, match="not every cell is a bucket"):
         dawa.load(path)

@@ -18,6 +18,8 @@ FILES = {"release.json", "buckets.csv", "apart.csv", "answers.csv", "release.svg
 
 DIE = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever a shell ignores in its background
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from dawa.cli import main
 from {module} import {owner}
 original = {owner}.{name}

@@ -12,12 +12,12 @@ from dawa.budget import shown
 from dawa.errors import LedgerError
 from dawa.ledger import drafts, entries, refusals, scopes, upgrade
 from dawa.ledger.accounts import Account, accounts, closed_by
-from dawa.ledger.drafts import FINEST
 from dawa.ledger.entries import FINALISE, RESERVE, Entry
 from dawa.ledger.scopes import FOR, Scope
 from dawa.ledger.store import Pages, Place
+from dawa.limits import MOST_BUDGET_DIGITS
 
-FINEST_SUM = FINEST**10
+FINEST_SUM = 10 ** (10 * MOST_BUDGET_DIGITS)
 """The largest denominator that a sum may have: Python refuses to print numbers that are much longer."""
 
 

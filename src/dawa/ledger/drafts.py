@@ -10,7 +10,7 @@ from typing import Any
 
 from dawa import budget
 from dawa.errors import LedgerError
-from dawa.ledger import entries, refusals, scopes
+from dawa.ledger import entries, scopes
 from dawa.ledger.entries import (
     BIND,
     CREATE,
@@ -26,9 +26,6 @@ from dawa.ledger.entries import (
     checked,
 )
 from dawa.ledger.scopes import FOR, Scope
-
-FINEST = 10**100
-"""The largest denominator that a number may have."""
 
 
 def create(dataset: object, cap: object, who: str | None, unit: object, table: object) -> Entry:
@@ -111,10 +108,7 @@ def scope(unit: object, table: object) -> Scope:
 
 def exact(number: object, name: str) -> Fraction:
     """A budget as it was written, if it has few enough digits to be booked."""
-    value = budget.exact(number, name)
-    if value.denominator > FINEST:
-        raise refusals.too_fine(name)
-    return value
+    return budget.exact(number, name)
 
 
 def described(what: object) -> dict[str, Any]:

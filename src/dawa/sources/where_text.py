@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from dawa.budget import fraction
 from dawa.errors import ConditionError
 from dawa.limits import MOST_COMPARISONS, MOST_CONDITION, MOST_NESTING
+from dawa.numerals import brief
 from dawa.sources.where import (
     RESERVED,
     Among,
@@ -295,7 +296,7 @@ def _number(written: str) -> Number:
     try:
         fraction(written)
     except ValueError:
-        raise ConditionError(f"{written} has too many digits for a condition.", "write a smaller number.") from None
+        raise ConditionError(f"{brief(written)} has too many digits for a condition.", "write a smaller number.") from None
     return Number(written.removeprefix("+"))
 
 
