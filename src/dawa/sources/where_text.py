@@ -296,7 +296,8 @@ def _number(written: str) -> Number:
     try:
         fraction(written)
     except ValueError:
-        raise ConditionError(f"{brief(written)} has too many digits for a condition.", "write a smaller number.") from None
+        problem = f"{brief(written)} has too many digits for a condition."
+        raise ConditionError(problem, "write a smaller number.") from None
     return Number(written.removeprefix("+"))
 
 
