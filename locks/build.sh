@@ -4,6 +4,8 @@
 set -euo pipefail
 programs=$(realpath "$1")
 cd "$(dirname "$0")/.."
+git rev-parse --is-inside-work-tree >/dev/null 2>&1 ||
+  { echo "This is not a clone: git knows which files belong to the package. Hint: build from a clone."; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for copy in first second; do

@@ -23,6 +23,9 @@ MOST_NUMERAL = 1024
 MOST_BUDGET_DIGITS = 80
 """Digits of a budget, or of a share of one: products of several such numbers can still be written into a file."""
 
+MOST_UNIT_COLUMNS = 64
+"""Columns that name a unit together: a release lists them."""
+
 MOST_SHOWN = 60
 """Characters of a value from outside that an error shows."""
 

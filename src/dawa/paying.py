@@ -5,7 +5,6 @@ reservation that a person may take back. One that dies later leaves a release th
 what was booked about it. Between the first private draw and the end of writing, signals wait.
 """
 
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -17,9 +16,9 @@ from uuid import uuid4
 
 from dawa import progress
 from dawa.axis import AutoAxis, Axis
-from dawa.errors import LedgerError, OptionError, PublicNote, SourceError, TakenBackError, UnbookedWarning
+from dawa.errors import LedgerError, OptionError, PublicNote, SourceError, TakenBackError
 from dawa.host import interrupts
-from dawa.results.keeping import FileKeeper, Keeper
+from dawa.results.keeping import FileKeeper, Keeper, warned
 from dawa.results.release import Release
 from dawa.sources.tables import Source
 
@@ -53,6 +52,7 @@ class Payment:
     kept: Path | None = None
     _hold: interrupts.Hold | None = field(default=None, repr=False)
     _paid: ExitStack = field(default_factory=ExitStack, repr=False)
+    _place: ExitStack = field(default_factory=ExitStack, repr=False)
 
     @classmethod
     def of(
@@ -63,12 +63,15 @@ class Payment:
         Raises:
             DawaError: If the ledger or the account is not named, or nothing can be written where the release should go.
         """
-        return cls(_ledger(ledger, dataset), dataset, FileKeeper.at(out) if isinstance(out, (str, PathLike)) else out)
+        payment = cls(_ledger(ledger, dataset), dataset, None if isinstance(out, (str, PathLike)) else out)
+        if isinstance(out, (str, PathLike)):
+            payment.keeper = payment._place.enter_context(FileKeeper.at(out))
+        return payment
 
     @contextmanager
     def accounted(self) -> Iterator[None]:
         """Let a failure in the block say what was paid; a signal that had to wait takes effect afterwards."""
-        with self._paid:
+        with self._place, self._paid:
             yield
         if self._hold is not None and self._hold.asked:
             stopped = interrupts.Interrupted(self._hold.asked[0])
@@ -125,11 +128,9 @@ class Payment:
             # A release that is paid for is kept even if the ledger fails now: its entry stays spent, and pending.
             why = str(error) if isinstance(error, LedgerError) else "it was interrupted."
             again = "" if self.kept is None else f" The release is in {self.kept}: dawa ledger recover books it."
-            warnings.warn(
+            warned(
                 f"The release was made, but the ledger could not record it: {why}\n"
-                f"Entry {reservation.entry.number} stays spent: do not take it back.{again}",
-                UnbookedWarning,
-                stacklevel=4,
+                f"Entry {reservation.entry.number} stays spent: do not take it back.{again}"
             )
 
 

@@ -446,7 +446,7 @@ def test_what_was_taken_back_meanwhile_is_not_released(people, monkeypatch):
         dawa("release", people, *AGES, "--dataset", "hr"), "Entry 2 was taken back by ada in entry 3", "not handed out"
     )
     (hidden,) = names() - {"dawa-ledger.db"}
-    assert hidden.startswith(".out-not-paid-for"), "neither people nor servers look there"
+    assert hidden.startswith(".not-paid-for"), "neither people nor servers look there"
     assert dawa("ledger", "show", "hr", "--json").json["accounts"][0]["spent"] == "0"
 
 

@@ -3,6 +3,8 @@
 import errno
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -92,6 +94,13 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     reader.join()
     assert read == [b"through"]
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_what_the_shell_opened_is_written_to(tmp_path):
+    code = "import sys\nfrom dawa.host import whole\nwhole.write('/dev/stdout', 'through')"
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603  ours
+    assert ran.stdout == "through"
+    assert not names(tmp_path)
 
 
 def test_folders_that_cannot_be_synced_are_no_obstacle(tmp_path):

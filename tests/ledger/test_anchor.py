@@ -90,13 +90,34 @@ def test_an_anchor_that_cannot_be_written_lets_nobody_read_data(book, kept, monk
     assert book.account("hr").spent == ledger.opened(book.place.path, anchor=kept).account("hr").reserved
 
 
-def test_several_ledgers_may_share_an_anchor(tmp_path, book, kept):
-    other = ledger.opened(tmp_path / "other.db", anchor=kept)
-    kept_before = kept.read_text(encoding="ascii")
-    other.create("pay", cap=1)
+def test_a_ledger_that_is_made_anew_is_noticed(tmp_path, book, kept):
     spend(book)
-    assert other.account("pay").cap == 1
-    assert kept.read_text(encoding="ascii").startswith(kept_before)
+    (tmp_path / "ledger.db").unlink()
+    with pytest.raises(LedgerError, match=r"has receipts, and there is no entry"):
+        book.create("hr", cap=2)
+    assert not ledger.opened(tmp_path / "other.db", anchor=tmp_path / "another.txt").create("pay", cap=1).spent
+    assert kept.exists()
+
+
+@pytest.mark.parametrize("cut", range(1, 70, 3))
+def test_half_a_line_accuses_nobody(book, kept, cut):
+    spend(book)
+    kept.write_bytes(kept.read_bytes()[:-cut])
+    spend(book)
+    assert book.account("hr").reserved == ledger.opened(book.place.path).account("hr").reserved
+    assert anchor.receipts(kept.read_text(encoding="ascii"))[-1] == book.receipt()
+
+
+def test_places_that_cannot_be_an_anchor(tmp_path, monkeypatch):
+    file = tmp_path / "ledger.db"
+    with pytest.raises(LedgerError, match="is the ledger itself"):
+        ledger.opened(file, anchor=file)
+    with pytest.raises(LedgerError, match="folder of the ledger's anchor does not exist"):
+        ledger.opened(file, anchor=tmp_path / "none" / "x.txt").create("hr", cap=1)
+    monkeypatch.setenv("DAWA_LEDGER_ANCHOR", " ")
+    with pytest.raises(LedgerError, match="DAWA_LEDGER_ANCHOR is empty"):
+        ledger.opened(file)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_anchor_of_a_database(postgres, tmp_path):

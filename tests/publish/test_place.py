@@ -138,6 +138,7 @@ def test_a_killed_run_is_swept_and_a_release_is_not(tmp_path, release):
         (".other-00000003", None),
     ):
         (tmp_path / name).mkdir()
+        (tmp_path / name / "asked.json").touch()
         if content is not None:
             whole.write(tmp_path / name / "release.json", release.as_text())
         os.utime(tmp_path / name, (old, old))
@@ -164,6 +165,51 @@ def test_a_run_that_is_at_work_is_not_swept(tmp_path, release):
         assert left.exists()
         process.kill()
     assert places.left_behind(tmp_path / "out") == [left]
+
+
+@pytest.mark.parametrize("holds", [[], ["wedding.jpg"], ["asked.json", "wedding.jpg"]])
+def test_folders_of_others_are_not_swept(tmp_path, release, holds):
+    """A date has eight digits too."""
+    (tmp_path / ".photos-20240101").mkdir()
+    for name in holds:
+        (tmp_path / ".photos-20240101" / name).touch()
+    old = time.time() - 2 * scratch.YOUNG
+    os.utime(tmp_path / ".photos-20240101", (old, old))
+    kept(tmp_path / "photos", release)
+    assert names(tmp_path / ".photos-20240101") == set(holds)
+
+
+def test_without_locks_nothing_is_swept(tmp_path, release, monkeypatch):
+    def none(*_arguments):
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(scratch.fcntl, "flock", none)
+    (tmp_path / ".out-00000001").mkdir()
+    (tmp_path / ".out-00000001" / "asked.json").touch()
+    old = time.time() - 2 * scratch.YOUNG
+    os.utime(tmp_path / ".out-00000001", (old, old))
+    kept(tmp_path / "out", release)
+    assert names(tmp_path) == {"out", ".out-00000001"}
+
+
+@pytest.mark.parametrize("mounted", [True, False])
+@pytest.mark.parametrize("name", ["out", "o" * 240])
+def test_what_is_not_paid_for_is_hidden(tmp_path, release, monkeypatch, mounted, name):
+    if mounted:
+        monkeypatch.setattr(places, "_mounted", lambda _: True)
+        (tmp_path / name).mkdir()
+    keeper = kept(tmp_path / name, release)
+    rename = Path.rename
+
+    def busy(self, to):
+        if mounted and self == tmp_path / name:
+            raise OSError(errno.EBUSY, "Device or resource busy")
+        return rename(self, to)
+
+    monkeypatch.setattr(Path, "rename", busy)
+    hidden = keeper.withdraw()
+    assert hidden.name.startswith(".not-paid-for-")
+    assert not (tmp_path / name / "release.json").exists()
 
 
 @pytest.mark.parametrize("made", [True, False])

@@ -1,15 +1,18 @@
 """What killed runs leave is found by what was booked, completed and named; nothing else is touched."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import warnings
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import dawa as library
-from dawa import ledger
+from dawa import ledger, sources
 from dawa.publish import folder, recovery
 from dawa.publish import place as places
 from helpers.commands import dawa, refused
@@ -157,7 +160,7 @@ def test_another_release_in_its_place_is_not_taken_for_its_own():
 def test_strange_descriptions_are_no_obstacle(kept):
     book().reserve("hr", "0.5", what={"kept": kept}, mechanism="dawa")
     (state,) = states()
-    assert state in {recovery.UNNAMED, recovery.NOTHING}
+    assert state in {recovery.UNNAMED, recovery.UNREADABLE, recovery.NOTHING}
     assert dawa("ledger", "recover").code == 0
 
 
@@ -229,4 +232,127 @@ def test_python_keeps_a_file_before_the_ledger_is_told(monkeypatch):
         with pytest.raises(SystemExit):
             library.release("people.csv", axis, out="b.json", **paid)
     assert json.loads(dawa("ledger", "recover", "--json").out)[0]["where"] == str(Path("b.json").absolute())
+    assert states() == []
+
+
+def test_a_release_that_was_rescued_is_found(tmp_path, monkeypatch):
+    """The disk of the folder is full, and so is that of the ledger."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "elsewhere"))
+
+    def full(*_arguments, **_options):
+        raise library.errors.LedgerError("The disk is full.", "make room.")
+
+    save = library.Release.save
+
+    def elsewhere(self, path):
+        if path.parent.name != "elsewhere":
+            raise OSError(28, "No space left on device")
+        return save(self, path)
+
+    options = ["--column", "age", "--range", "0:100", "--epsilon", "0.5", "--dataset", "hr", "--out", "out"]
+    with monkeypatch.context() as disks:
+        disks.setattr(library.Release, "save", elsewhere)
+        disks.setattr(ledger.Reservation, "finalise", full)
+        ran = dawa("release", "people.csv", *options)
+    assert ran.code == 1
+    assert "is safe in" in ran.err
+    refused(dawa("ledger", "take-back", "2", "--why", "x"), "The release that entry 2 paid for is in")
+    (trace,) = recovery.recovered(book())
+    assert trace.state == recovery.BOOKED
+    assert trace.where.parent == tmp_path / "elsewhere"
+
+
+def test_a_release_that_was_moved_aside_is_found():
+    module, owner, name, count = STAGES["before the ledger is told"]
+    assert run(module, owner, name, count).returncode == -signal.SIGKILL
+    options = ["--column", "age", "--range", "0:100", "--epsilon", "0.5", "--dataset", "hr", "--out", "out", "--force"]
+    assert dawa("release", "people.csv", *options).code == 0
+    (trace,) = recovery.recovered(book())
+    assert (trace.state, trace.where.name) == (recovery.BOOKED, "out.earlier-1")
+
+
+@pytest.mark.parametrize("content", ["", "{}", "no JSON"])
+def test_what_is_there_and_cannot_be_read_is_not_nothing(content):
+    module, owner, name, count = STAGES["before the ledger is told"]
+    assert run(module, owner, name, count).returncode == -signal.SIGKILL
+    Path("out/release.json").write_text(content, encoding="utf-8")
+    assert states() == [recovery.UNREADABLE]
+    assert "cannot be read" in dawa("ledger", "recover").out
+    refused(dawa("ledger", "take-back", "2", "--why", "x"), "There may be a release")
+
+
+def test_a_folder_of_somebody_else_does_not_stop_the_others(monkeypatch):
+    for out in ("theirs", "mine"):
+        module, owner, name, count = STAGES["before the ledger is told"]
+        assert run(module, owner, name, count, out=out).returncode == -signal.SIGKILL
+    real = os.open
+
+    def closed(path, *arguments, **options):
+        if str(path).endswith("theirs"):
+            raise PermissionError(13, "Permission denied")
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", closed)
+    assert [trace.state for trace in recovery.recovered(book())] == [recovery.UNREADABLE, recovery.BOOKED]
+
+
+def test_python_is_at_work_too(monkeypatch):
+    seen = []
+    counts = sources.Query.counts
+
+    def at_work(self):
+        seen.extend(states())
+        seen.append(dawa("ledger", "take-back", "2", "--why", "x").err)
+        return counts(self)
+
+    monkeypatch.setattr(sources.Query, "counts", at_work)
+    paid = {"epsilon": "0.5", "ledger": "dawa-ledger.db", "dataset": "hr", "out": "ages.json"}
+    library.release("people.csv", library.Axis("age", 0, 100), **paid)
+    assert seen[0] == recovery.WORKING
+    assert "still at work" in seen[1]
+    assert {path.name for path in Path().iterdir()} == {"people.csv", "asked.csv", "dawa-ledger.db", "ages.json"}
+
+
+def test_a_file_that_is_taken_meanwhile_costs_no_release(monkeypatch):
+    counts = sources.Query.counts
+
+    def taken(self):
+        Path("ages.json").write_text("mine", encoding="utf-8")
+        return counts(self)
+
+    monkeypatch.setattr(sources.Query, "counts", taken)
+    paid = {"epsilon": "0.5", "ledger": "dawa-ledger.db", "dataset": "hr", "out": "ages.json"}
+    with pytest.warns(library.UnbookedWarning, match="was taken meanwhile: the release is in"):
+        released = library.release("people.csv", library.Axis("age", 0, 100), **paid)
+    assert Path("ages.json").read_text(encoding="utf-8") == "mine"
+    assert library.load(book().history()[-1].file).id == released.id
+
+
+def test_where_warnings_are_errors_the_release_is_handed_out(monkeypatch, caplog):
+    def full(*_arguments):
+        raise library.errors.LedgerError("The disk is full.", "make room.")
+
+    monkeypatch.setattr(ledger.Reservation, "finalise", full)
+    paid = {"epsilon": "0.5", "ledger": "dawa-ledger.db", "dataset": "hr"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert library.release("people.csv", library.Axis("age", 0, 100), **paid).privacy.epsilon == Fraction(1, 2)
+    assert "do not take it back" in caplog.text
+
+
+@pytest.mark.parametrize("json_too", [[], ["--json"]])
+@pytest.mark.parametrize("target", [">&-", ">/dev/full"])
+def test_a_release_that_cannot_be_told_is_not_made_again(target, json_too):
+    options = "--column age --range 0:100 --epsilon 0.5 --dataset hr --out out"
+    ran = subprocess.run(  # noqa: S602  our own
+        f"{sys.executable} -m dawa release people.csv {options} {' '.join(json_too)} {target}",
+        shell=True,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 1
+    assert "The release is complete in out" in ran.stderr
+    assert "Traceback" not in ran.stderr
     assert states() == []

@@ -232,6 +232,11 @@ def _check_gone(entry: Entry | None) -> None:
     trace = None if entry is None else dawa.publish.recovery.traced(entry)
     if trace is not None and trace.state == dawa.publish.recovery.WORKING:
         raise LedgerError(f"The run that reserved entry {trace.entry.number} is still at work.", "wait until it ends.")
+    if trace is not None and trace.state == dawa.publish.recovery.UNREADABLE:
+        raise LedgerError(
+            f"There may be a release that entry {trace.entry.number} paid for in {trace.where}: it cannot be read.",
+            "ask whoever can read it: dawa ledger recover.",
+        )
     if trace is not None and trace.state == dawa.publish.recovery.FOUND:
         raise LedgerError(
             f"The release that entry {trace.entry.number} paid for is in {trace.where}.",

@@ -46,7 +46,7 @@ def explore(
     with reported(json):
         place = Path(release)
         target = Path(out) if out is not None else (place if place.is_dir() else place.parent) / NAME
-        found = dawa.publish.folder.opened(place)
+        found = dawa.publish.folder.opened(release)
         _check(target)
         written = dawa.publish.page.save(found, target)
         wanted = sys.stdout.isatty() and not json if show is None else show
@@ -61,5 +61,10 @@ def _check(target: Path) -> None:
     """Replace an earlier page only: a file of another kind may be dear to somebody."""
     if target.is_dir():
         raise FolderError(f"{target} is a folder.", f"name a file, such as {target / NAME}.")
-    if target.exists() and dawa.publish.page.OWN_MARK not in target.read_bytes()[:2000]:
+    if target.is_file() and dawa.publish.page.OWN_MARK not in _begins(target):
         raise FolderError(f"{target} exists already, and is not a page of dawa's.", "choose another name with --out.")
+
+
+def _begins(target: Path) -> bytes:
+    with target.open("rb") as file:
+        return file.read(2000)

@@ -40,9 +40,10 @@ OLD = (
 
 RECOVERED = {
     "working": "its run is still at work, and will write to {where}.",
+    "unreadable": "there is something in {where} that cannot be read. Ask whoever can read it to recover it.",
     "found": "its release is in {where}, and the ledger does not know.",
     "booked": "its release is in {where}, and now the ledger knows.",
-    "nothing": "there is no release in {where}. If its run was killed, nothing was made.",
+    "nothing": "there is no release in {where}. If its run was killed and nobody moved it, nothing was made.",
     "unnamed": "it does not say where its release is. If nothing was made, it can be taken back.",
 }
 """What ``dawa ledger recover`` says, by the states of ``publish.recovery``."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +19,7 @@ from dawa.cli import options, specs
 from dawa.cli.query import answers_as_json, answers_as_table, apart_as_json, tell_apart
 from dawa.cli.specs import Typed
 from dawa.cli.terminal import reported, screen, working, write_json
-from dawa.errors import InvariantError, LedgerError, PublicNote, SpecError, UnbookedWarning
+from dawa.errors import FolderError, InvariantError, LedgerError, PublicNote, SpecError, UnbookedWarning
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.ledger import Account
@@ -174,14 +176,29 @@ def _made_and_told(spec: Spec, *, force: bool, json: bool) -> None:
     with dawa.publish.folder.prepared(spec.out, meant.asked, sys.stdout, replace=force) as keeper:
         try:
             made = _made(spec, meant, keeper)
-            if json:
-                write_json(_summary(made))
-            else:
-                _tell(spec, made)
+            with _heard(made.written):
+                if json:
+                    write_json(_summary(made))
+                else:
+                    _tell(spec, made)
         except KeyboardInterrupt as stopped:
             if keeper.written is not None and not getattr(stopped, "__notes__", ()):
                 stopped.add_note(PublicNote(f"The release was finished first: it is in {keeper.written.folder}."))
             raise
+
+
+@contextmanager
+def _heard(written: Written) -> Iterator[None]:
+    """Say that the release is made even if what is said about it cannot be written."""
+    try:
+        yield
+        sys.stdout.flush()
+    except (OSError, ValueError, AttributeError) as error:
+        raise FolderError(
+            f"The release is complete in {written.folder}, but standard output cannot be written"
+            f" ({type(error).__name__}).",
+            "do not make it again: what it says is in its README.md.",
+        ) from None
 
 
 def _made(spec: Spec, meant: specs.Meaning, keeper: Keeper) -> Made:
@@ -261,7 +278,7 @@ def _tell(spec: Spec, made: Made) -> None:
         *([] if written.earlier is None else [f"The earlier folder is now {written.earlier}."]),
         _claim(released),
         *_left(spec, made.account),
-        f"Ask it: dawa query {written.folder} {dawa.spec.ranges.example(released.axes)}",
+        f"Ask it: dawa query {shlex.quote(str(written.folder))} {dawa.spec.ranges.example(released.axes)}",
     ]
     for line in lines:
         console.print(Text(line), soft_wrap=True)

@@ -19,6 +19,7 @@ from dawa import numerals
 from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER, Pairs, empty
 from dawa.errors import OptionError, SpecError
 from dawa.sources import forms
+from dawa.sources.labels import public
 from dawa.sources.tables import is_address, is_database
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Typed:
         for name in (*given, *(name for name, _ in self.of_axes)):
             if name not in BESIDE_A_FILE:
                 raise SpecError(
-                    f"{_flag(name)} does not go with {self.source}, which says all there is to say.",
+                    f"{_flag(name)} does not go with {public(self.source)}, which says all there is to say.",
                     "change the file, or leave the option out.",
                 )
         read = dawa.spec.toml.read(self.source)

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 import typer
@@ -104,7 +104,11 @@ def _noted(error: BaseException, problem: str, hint: str) -> tuple[str, str]:
 
 
 def _say(kind: str, problem: str, hint: str, *, json: bool) -> None:
+    told = f"{problem} Hint: {hint}".encode("utf-8", "replace").decode()
     if json:
-        sys.stdout.write(encoder.dumps({"error": {"kind": kind, "problem": problem, "hint": hint}}) + "\n")
-    else:
-        sys.stderr.write(plain(f"{problem} Hint: {hint}") + "\n")
+        with suppress(OSError, ValueError, AttributeError):  # a pipe that nobody reads: then people are told
+            sys.stdout.write(encoder.dumps({"error": {"kind": kind, "problem": problem, "hint": hint}}) + "\n")
+            sys.stdout.flush()
+            return
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(plain(told) + "\n")

@@ -26,10 +26,10 @@ NAME = "dawa-spill-"
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[bool]:
-    """Say with a lock that a process is at work in a folder; False if another one says so."""
+def locked(folder: Path) -> Iterator[bool | None]:
+    """Say with a lock that a process is at work in a folder; False if another one says so, None if nobody can tell."""
     if fcntl is None:
-        yield True
+        yield None
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -38,7 +38,7 @@ def locked(folder: Path) -> Iterator[bool]:
         except BlockingIOError:
             yield False
         except OSError:  # a file system without locks
-            yield True
+            yield None
         else:
             yield True
     finally:
@@ -74,6 +74,6 @@ def _abandoned(folder: Path) -> bool:
         if young or not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
             return False
         with locked(folder) as free:
-            return free
+            return free is True
     except OSError:
         return False

@@ -29,12 +29,12 @@ def write(path: str | os.PathLike[str], content: str | bytes, *, new: bool = Fal
     """
     named = Path(path)
     data = content.encode() if isinstance(content, str) else content
+    mode = _mode(named)
     target = Path(os.path.realpath(named))
-    mode = _mode(target)
     if new and os.path.lexists(named):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
     if mode is not None and not stat.S_ISREG(mode):
-        with target.open("wb") as file:
+        with named.open("wb") as file:
             file.write(data)
         return named
     scratch = target.with_name(f".dawa-{secrets.token_hex(8)}")

@@ -20,7 +20,7 @@ VARIABLE = "DAWA_LEDGER_ANCHOR"
 """The environment variable that names the anchor."""
 
 WORD = "dawa-ledger"
-LINE = re.compile(rf"{WORD} ([0-9a-f]{{16}}) ([1-9][0-9]{{0,17}}) ([0-9a-f]{{64}})")
+LINE = re.compile(rf"(?<!\w){WORD} ([0-9a-f]{{16}}) ([1-9][0-9]{{0,17}}) ([0-9a-f]{{64}})(?!\w)")
 
 BEGIN = f"if there was none before, begin one with {VARIABLE} unset: dawa ledger receipt >> FILE; else find out why."
 
@@ -98,8 +98,10 @@ class Anchor:
     @classmethod
     def named(cls, path: str | os.PathLike[str] | None) -> "Anchor | None":
         """The anchor at a path, or the one that the environment names, or none."""
-        found = os.environ.get(VARIABLE) if path is None else path
-        return Anchor(Path(found).absolute()) if found else None
+        found = os.environ.get(VARIABLE) if path is None else os.fspath(path)
+        if found is not None and not found.strip():
+            raise LedgerError(f"{VARIABLE} is empty.", "name a file in it, or unset it.")
+        return None if found is None else Anchor(Path(found).absolute())
 
     def read(self) -> list[Receipt]:
         """All receipts.
@@ -121,6 +123,12 @@ class Anchor:
         Raises:
             LedgerError: If it is not the ledger that it was, or if there is no receipt of it.
         """
+        if not entries and kept:
+            raise LedgerError(
+                f"The anchor '{escaped(str(self.path))}' belongs to another ledger, or this one was here before: it has"
+                " receipts, and there is no entry.",
+                "restore the ledger from a backup, or name another anchor for a new one.",
+            )
         if not check(name, entries, kept) and entries:
             raise LedgerError(
                 f"The anchor '{escaped(str(self.path))}' has no receipt of the ledger {name}: somebody put another one"
@@ -135,9 +143,13 @@ class Anchor:
             LedgerError: If it cannot be written. What it is for is booked all the same.
         """
         try:
-            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            handle = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
             try:
-                os.write(handle, f"{receipt}\n".encode())
+                size = os.fstat(handle).st_size
+                torn = size and os.pread(handle, 1, size - 1) != b"\n"  # a power cut may leave half a line
+                line = ("\n" * bool(torn) + f"{receipt}\n").encode()
+                while line:
+                    line = line[os.write(handle, line) :]
                 os.fsync(handle)
             finally:
                 os.close(handle)

@@ -64,6 +64,8 @@ class SqliteFile:
         """The ledger at a path."""
         if "\0" in str(path) or not str(path).strip():
             raise LedgerError("This path cannot name a ledger.", "pass the path of a file, such as ledger.db.")
+        if anchor is not None and anchor.path == Path(path).absolute():
+            raise LedgerError("The anchor is the ledger itself.", "name another file, better on another disk.")
         return cls(f"'{entries.escaped(str(path))}'", Path(path).absolute(), anchor)
 
     @property
@@ -208,7 +210,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def _mounted(file: Path) -> bool:
     """Whether a file is itself a mount point."""
     try:
-        lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
     except OSError:  # not Linux: a file on another device than its folder is mounted
         with suppress(OSError):
             return file.stat().st_dev != file.parent.stat().st_dev

@@ -165,9 +165,13 @@ def append(place: Place, decide: Callable[[Pages], Entry], *, making: bool = Fal
 
 def _kept(place: Place, *, making: bool) -> list[Receipt]:
     """The receipts for a ledger; a new ledger begins its anchor."""
-    if place.anchor is None or (making and not place.anchor.path.exists() and not place.exists()):
+    if place.anchor is None:
         return []
-    return place.anchor.read()
+    if not making or place.anchor.path.exists() or place.exists():
+        return place.anchor.read()
+    if not place.anchor.path.parent.is_dir():
+        raise LedgerError("The folder of the ledger's anchor does not exist.", "make it first, or name another anchor.")
+    return []
 
 
 @contextmanager

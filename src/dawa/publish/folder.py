@@ -7,8 +7,6 @@ written, the folder is kept without it. Either way the ledger is told that the r
 import io
 import json
 import os
-import tempfile
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -21,17 +19,16 @@ from dawa.host import whole
 from dawa.plots import picture
 from dawa.publish import place as places
 from dawa.publish import readme, tables
-from dawa.publish.place import RELEASE, Place
+from dawa.publish.place import ASKED, RELEASE, Place
 from dawa.results.answers import Answer
 from dawa.results.release import Release, load
+from dawa.sources.labels import public
+from dawa.sources.tables import is_address
 from dawa.spec import ranges
 from dawa.spec.ranges import Asked
 
 README, FIGURE = "README.md", "release.svg"
 BUCKETS, CELLS, APART, ANSWERS = "buckets.csv", "cells.csv", "apart.csv", "answers.csv"
-
-ASKED = "asked.json"
-"""The ranges that were named, as long as the folder is not complete: whoever completes it needs them."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +141,8 @@ def opened(path: str | os.PathLike[str]) -> Release:
     Raises:
         ReleaseError: If there is no release.
     """
+    if is_address(os.fspath(path)):
+        raise ReleaseError(f"{public(os.fspath(path))} is not a file here.", "download the release first.")
     place = Path(path)
     if place.is_dir() and not (place / RELEASE).exists():
         raise ReleaseError(f"There is no {RELEASE} in {place}.", "pass a folder that dawa release wrote.")
@@ -211,8 +210,7 @@ def _tables(release: Release, asked: Sequence[Asked], answers: Sequence[Answer])
 
 def _rescued(place: Place, release: Release, last_resort: TextIO | None, reason: str) -> Written:
     """A release that does not fit where it should be, saved elsewhere."""
-    for folder in _elsewhere():
-        rescue = folder / f"dawa-{place.target.name}-{uuid.uuid4().hex[:8]}.json"
+    for rescue in place.rescues:
         with suppress(OSError):
             release.save(rescue)
             problem = FolderError(
@@ -229,16 +227,6 @@ def _rescued(place: Place, release: Release, last_resort: TextIO | None, reason:
         f"its budget is spent: copy the line that begins with {{ into a file {RELEASE}.",
     )
     return Written(place.target, (), (), problem=problem)
-
-
-def _elsewhere() -> list[Path]:
-    """Folders that may have room: the one for temporary files, and the user's own."""
-    found = []
-    with suppress(OSError):  # a machine without any
-        found.append(Path(tempfile.gettempdir()))
-    with suppress(RuntimeError):  # a user without one
-        found.append(Path.home())
-    return found
 
 
 def _reason(error: BaseException) -> str:

@@ -12,6 +12,7 @@ import errno
 import os
 import re
 import shutil
+import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -22,6 +23,10 @@ from dawa.errors import FolderError
 from dawa.host import scratch, whole
 
 RELEASE = "release.json"
+
+ASKED = "asked.json"
+"""The ranges that were named, as long as a folder is not complete: whoever completes it needs them. By this file a
+scratch folder is known to be ours."""
 
 INSIDE = ".dawa-"
 """How the name of a scratch folder inside its target begins."""
@@ -56,7 +61,13 @@ class Place:
     @property
     def where(self) -> Mapping[str, str]:
         """Both paths, for a ledger that should be able to find them."""
-        return {"folder": str(self.target), "scratch": str(self.scratch)}
+        return {"folder": str(self.target), "scratch": str(self.scratch), **_numbered("rescue", self.rescues)}
+
+    @property
+    def rescues(self) -> list[Path]:
+        """Files elsewhere that the release is written to if there is no room here."""
+        name = f"dawa-{self.target.name[:64]}-{self.scratch.name[-8:]}.json"
+        return [folder / name for folder in _elsewhere()]
 
     @property
     def label(self) -> Path:
@@ -145,8 +156,12 @@ def visible(place: Place) -> Path:
 
 def withdrawn(folder: Path) -> Path:
     """Take a folder or file that is not paid for away from where people and programs look for releases."""
-    hidden = folder.with_name(f".{folder.name}-not-paid-for-{uuid.uuid4().hex[:8]}")
-    folder.rename(hidden)
+    hidden = folder.with_name(f".not-paid-for-{uuid.uuid4().hex[:8]}")
+    try:
+        folder.rename(hidden)
+    except OSError:  # a mount point: without this file it is no release
+        hidden = folder / hidden.name
+        (folder / RELEASE).rename(hidden)
     whole.sync([hidden.parent])
     return hidden
 
@@ -159,10 +174,12 @@ def left_behind(target: Path) -> list[Path]:
 
 
 def _sweep(target: Path) -> None:
-    """Remove what killed runs left for this target, if there is no release in it."""
+    """Remove what killed runs left for this target, if there is nothing in it but what a run writes first."""
     for folder in left_behind(target):
-        if not (folder / RELEASE).exists():
-            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            if all(name == ASKED or name.startswith(INSIDE) for name in _names(folder)):
+                (folder / ASKED).unlink()
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _made(given: Path, *, replace: bool) -> Place:
@@ -279,7 +296,22 @@ def _free(target: Path) -> Path:
 
 
 def _holds_something(folder: Path) -> bool:
-    return folder.is_dir() and any(name not in OURS and not name.startswith(INSIDE) for name in _names(folder))
+    ours = re.compile(re.escape(INSIDE) + "[0-9a-f]{8}")
+    return folder.is_dir() and any(name not in OURS and not ours.fullmatch(name) for name in _names(folder))
+
+
+def _numbered(name: str, paths: list[Path]) -> dict[str, str]:
+    return {f"{name}{number}": str(path) for number, path in enumerate(paths, 1)}
+
+
+def _elsewhere() -> list[Path]:
+    """Folders that may have room: the one for temporary files, and the user's own."""
+    found = []
+    with suppress(OSError):  # a machine without any
+        found.append(Path(tempfile.gettempdir()))
+    with suppress(RuntimeError):  # a user without one
+        found.append(Path.home())
+    return found
 
 
 def _names(folder: Path) -> list[str]:

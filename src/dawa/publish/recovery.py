@@ -5,8 +5,9 @@ written and what it is called (``dawa.paying``). So a release that was made is f
 paid for, and it is the only one that this payment will ever give.
 """
 
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,14 +18,22 @@ from dawa.paying import KEPT
 from dawa.publish import folder
 from dawa.publish import place as places
 from dawa.publish.place import RELEASE, Place
+from dawa.results.keeping import other_file
 from dawa.results.release import Release, load
 
 if TYPE_CHECKING:
     from dawa.ledger import Entry, Ledger
 
-WORKING, FOUND, BOOKED, NOTHING, UNNAMED = "working", "found", "booked", "nothing", "unnamed"
-"""What is known about a reservation: its process is alive; its release is there; and now the ledger knows it; there is
-no release where it should be; nobody said where it would be."""
+WORKING, FOUND, BOOKED, UNREADABLE, NOTHING, UNNAMED = STATES = (
+    "working",
+    "found",
+    "booked",
+    "unreadable",
+    "nothing",
+    "unnamed",
+)
+"""What is known about a reservation: its process is alive, or nobody can tell; its release is there; and now the ledger
+knows it; something is there that cannot be read; there is nothing where it should be; nobody said where it would be."""
 
 
 @dataclass(frozen=True)
@@ -97,38 +106,63 @@ def _looked(entry: "Entry") -> Iterator[tuple[Trace, Release | None]]:
     if not isinstance(kept, dict) or not all(isinstance(value, str) for value in kept.values()):
         yield Trace(entry, UNNAMED), None
         return
-    name = kept.get("release")
     first = next((Path(kept[key]) for key in ("folder", "file") if key in kept), None)
+    with ExitStack() as locks:
+        state, where, found = _searched(kept, locks)
+        yield Trace(entry, state, where or first), found
+
+
+def _searched(kept: dict[str, str], locks: ExitStack) -> tuple[str, Path | None, Release | None]:
+    """The state of a release, where it is, and the release itself; what was looked at stays locked."""
+    unreadable = None
     for here in _candidates(kept):
-        with scratch.locked(here) if here.is_dir() else _nothing() as free:
-            if not free:
-                yield Trace(entry, WORKING, first), None
-                return
-            found = _release(here)
-            if found is not None and found.id == name:
-                yield Trace(entry, FOUND, here), found
-                return
-    yield Trace(entry, NOTHING, first), None
+        try:
+            free = locks.enter_context(scratch.locked(here)) if here.is_dir() else True
+            if free is False or (free is None and str(here) == kept.get("scratch")):
+                return WORKING, None, None
+            found = load(here / RELEASE if here.is_dir() else here)
+        except (DawaError, OSError):
+            unreadable = unreadable if _missing(here) else here
+        else:
+            if found.id == kept.get("release"):
+                return FOUND, here, found
+    return (UNREADABLE if unreadable else NOTHING), unreadable, None
 
 
-@contextmanager
-def _nothing() -> Iterator[bool]:
-    yield True
+def _missing(here: Path) -> bool:
+    """Whether there is surely no release: not if a folder cannot be looked into."""
+    try:
+        (here / RELEASE if stat.S_ISDIR(here.stat().st_mode) else here).stat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _candidates(kept: dict[str, str]) -> list[Path]:
     """Where a release may be: where it is written first, under its name, or under the name it gets if that is taken."""
     found = [Path(kept[key]) for key in ("scratch", "folder", "file") if key in kept]
+    found += [Path(path) for key, path in kept.items() if key.startswith("rescue")]
     if "folder" in kept and "scratch" in kept:
-        found.append(places.other(Place(Path(kept["folder"]), Path(kept["scratch"]))))
-    return [path for path in found if path.exists()]
+        target = Path(kept["folder"])
+        found.append(places.other(Place(target, Path(kept["scratch"]))))
+        with suppress(OSError, ValueError):
+            found += sorted(path for path in target.parent.iterdir() if path.name.startswith(f"{target.name}.earlier-"))
+    if "file" in kept and "scratch" in kept:
+        found.append(other_file(Path(kept["file"]), Path(kept["scratch"])))
+    return [path for path in found if _maybe(path)]
 
 
-def _release(here: Path) -> Release | None:
-    """The release in a folder or file, if there is one."""
-    with suppress(DawaError, OSError):
-        return load(here / RELEASE if here.is_dir() else here)
-    return None
+def _maybe(path: Path) -> bool:
+    """Whether there may be something: also if nobody may look."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _complete(entry: "Entry", here: Path, release: Release) -> Path:

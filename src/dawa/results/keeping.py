@@ -4,16 +4,19 @@ A run that dies after it has paid leaves a reservation, and maybe a release. Whe
 the reservation, so that both can be brought together again.
 """
 
+import logging
 import os
+import shutil
 import warnings
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+from uuid import uuid4
 
 from dawa.errors import FolderError, UnbookedWarning
-from dawa.host import whole
+from dawa.host import scratch, whole
 from dawa.results.release import Release
 
 
@@ -34,55 +37,85 @@ class Keeper(Protocol):
         ...
 
 
+def other_file(file: Path, scratch_folder: Path) -> Path:
+    """Where a release is saved if its file's name was taken in the meantime."""
+    return file.with_name(f"{file.stem[:200]}-{scratch_folder.name[-8:]}{file.suffix[:20]}")
+
+
 @dataclass(frozen=True)
 class FileKeeper:
     """Saves a release as one file.
 
     Attributes:
         file: Its absolute path.
+        scratch: A folder beside it that is locked while the run is at work.
     """
 
     file: Path
+    scratch: Path
 
     @classmethod
-    def at(cls, path: str | os.PathLike[str]) -> "FileKeeper":
+    @contextmanager
+    def at(cls, path: str | os.PathLike[str]) -> Iterator["FileKeeper"]:
         """Make sure that a file can be written, before anything is spent on it.
 
         Raises:
             FolderError: If there is something of that name, or the file cannot be written.
         """
-        file = Path(path).absolute()
         try:
-            whole.write(file, b"", new=True)
-            file.unlink()
-        except FileExistsError:
-            raise FolderError(f"{path} exists already.", "choose another file: a release replaces nothing.") from None
+            file = Path(path).absolute()
+            if os.path.lexists(file):
+                raise FolderError(f"{path} exists already.", "choose another file: a release replaces nothing.")
+            folder = file.with_name(f".dawa-{uuid4().hex[:8]}")
+            folder.mkdir()
+            whole.write(folder / "probe", b"")
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else "this cannot be a name"
             raise FolderError(f"{path} cannot be written: {reason}.", "choose another file.") from None
-        return cls(file)
+        try:
+            with scratch.locked(folder):
+                yield cls(file, folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     @property
     def where(self) -> Mapping[str, str]:
-        """The file."""
-        return {"file": str(self.file)}
+        """The file, and the folder that is locked."""
+        return {"file": str(self.file), "scratch": str(self.scratch)}
 
     def keep(self, release: Release) -> Path | None:
         """Save it. If that fails now, a warning says so: whoever made the release still has it in memory."""
         try:
             return whole.write(self.file, release.as_text(), new=True)
+        except FileExistsError:
+            other = other_file(self.file, self.scratch)
         except OSError as error:
-            warnings.warn(
+            warned(
                 f"The release was made, but {self.file} cannot be written: {error.strerror}.\nIts budget is spent: save"
-                " what you get elsewhere.",
-                UnbookedWarning,
-                stacklevel=4,
+                " what you get elsewhere."
             )
             return None
+        try:
+            whole.write(other, release.as_text(), new=True)
+        except OSError:
+            warned(
+                f"The release was made, but {self.file} was taken meanwhile.\nIts budget is spent: save what you get."
+            )
+            return None
+        warned(f"{self.file} was taken meanwhile: the release is in {other}.")
+        return other
 
     def withdraw(self) -> Path | None:
         """Give the file a name that nobody looks for."""
-        hidden = self.file.with_name(f".{self.file.name}-not-paid-for")
+        hidden = self.file.with_name(f".not-paid-for-{uuid4().hex[:8]}")
         with suppress(OSError):
             return self.file.rename(hidden)
         return self.file if self.file.exists() else None
+
+
+def warned(problem: str) -> None:
+    """Warn about a release that was paid for; even where warnings are errors, whoever made it gets it."""
+    try:
+        warnings.warn(problem, UnbookedWarning, stacklevel=5)
+    except UnbookedWarning:
+        logging.getLogger("dawa").warning(problem)

@@ -21,8 +21,10 @@ from dawa import check
 from dawa.arrays import IntArray
 from dawa.axis import Axis
 from dawa.axis.apart import patterns
+from dawa.axis.base import is_text
 from dawa.counts import Counts
 from dawa.errors import DawaError, OptionError, SourceError
+from dawa.limits import MOST_UNIT_COLUMNS
 from dawa.sources import columns, database_files, databases, files, filtering, frames, placed, tables
 from dawa.sources.placed import Expression, Placed, one_if, searched, whole
 from dawa.sources.tables import HINT, JsonLines, Source, Table, TableLike, TextFile, UnitLike, Workbook, Written
@@ -352,6 +354,11 @@ def unit_columns(unit: UnitLike | None) -> tuple[str, ...]:
         raise OptionError(f"unit={unit!r} is not a name.", "pass the name of the column that says whose record it is.")
     if len(set(names)) < len(names):
         raise OptionError("The unit names a column twice.", "name each of its columns once.")
+    if len(names) > MOST_UNIT_COLUMNS or not all(map(is_text, names)):
+        raise OptionError(
+            f"The unit has more than {MOST_UNIT_COLUMNS} columns, or a name that no file can hold.",
+            "name fewer columns, or rename them.",
+        )
     return tuple(names)
 
 

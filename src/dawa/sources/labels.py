@@ -59,6 +59,17 @@ def label(table: Any) -> str:  # noqa: ANN401  whatever users pass
     return SPARK if library == "pyspark" else MEMORY
 
 
+def public(source: str) -> str:
+    """A path as it is, and an address without what may be secret: for errors.
+
+    >>> public("people.csv"), public("https://ann:secret@server/people.csv?sig=secret")
+    ('people.csv', 'https://server/people.csv')
+    """
+    from dawa.sources import remote  # noqa: PLC0415  slow to load, and seldom needed
+
+    return remote.shown(source) if is_address(source) else source
+
+
 def labelled(text: str) -> str:
     """The label of a table as it is typed: a path, an address, or a label such as ``memory`` or ``spark:hr.people``.
 

@@ -20,6 +20,7 @@ from dawa.numerals import numeric, told
 from dawa.sources import dialect as dialects
 from dawa.sources import forms, where_text
 from dawa.sources.dialect import Dialect
+from dawa.sources.labels import public
 from dawa.sources.tables import DATABASES, STANDARD_INPUT, Table, addressed, check_address, is_address, is_database
 
 Kind = Literal["numbers", "dates", "ordered", "edges", "auto"]
@@ -204,7 +205,7 @@ class Spec:
         one = self.source == STANDARD_INPUT or self.format is not None or self.source.lower().endswith(NO_DATABASES)
         if self.table is not None and not is_database(self.source) and (one or is_address(self.source)):
             raise SpecError(
-                f"The source {self.source} is a file with one table, so it has no table {told(self.table)}.",
+                f"The source {public(self.source)} is a file with one table, so it has no table {told(self.table)}.",
                 "leave the table out, or pass the address or the file of a database.",
             )
         if self.table is not None and not is_address(self.source) and isinstance(addressed(self.source), Table):

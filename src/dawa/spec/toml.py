@@ -23,6 +23,7 @@ from dawa.limits import MOST_SPEC_BYTES
 from dawa.numerals import NotANumberError, brief, shortened, told
 from dawa.sources import dialect, forms
 from dawa.sources.dialect import Dialect
+from dawa.sources.labels import public
 from dawa.sources.tables import STANDARD_INPUT, is_address
 from dawa.sources.where_text import parsed as parsed_condition
 from dawa.spec.model import AxisSpec, Spec, beside, declared, without_password
@@ -45,6 +46,8 @@ def read(path: str | os.PathLike[str]) -> Spec:
     Raises:
         SpecError: If there is no such file, or it is not a spec.
     """
+    if is_address(os.fspath(path)):
+        raise SpecError(f"{public(os.fspath(path))} is not a file here.", "download the spec first.")
     source = Path(path)
     try:
         with source.open("rb") as opened:
