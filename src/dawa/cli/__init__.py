@@ -130,5 +130,6 @@ def main() -> None:
     """The entry point."""
     try:
         app(prog_name="dawa")
-    except KeyboardInterrupt:  # outside of every command
+    except KeyboardInterrupt:  # before a command has begun, or after it has said what it did
+        sys.stderr.write("Stopped.\n")
         sys.exit(130)
