@@ -97,6 +97,15 @@ def test_a_killed_run_is_completed_and_booked(stage):
     assert dawa("ledger", "recover").out == "Every reservation has its release, or was taken back.\n"
 
 
+def test_half_a_file_of_a_killed_run_is_not_published():
+    module, owner, name, count = STAGES["before the page"]
+    assert run(module, owner, name, count).returncode == -signal.SIGKILL
+    (scratch,) = Path().glob(".out-*")
+    (scratch / ".dawa-0123456789abcdef").write_text("half", encoding="utf-8")
+    assert [trace.state for trace in recovery.recovered(book())] == [recovery.BOOKED]
+    assert {path.name for path in Path("out").iterdir()} == FILES
+
+
 def test_a_run_that_is_killed_before_it_has_made_anything_leaves_nothing_but_its_reservation():
     ran = run("dawa.publish.folder", "Keeper", "keep", 1)
     assert ran.returncode == -signal.SIGKILL

@@ -184,7 +184,9 @@ def _completed(place: Place, release: Release, asked: Sequence[Asked], moved: Se
         picture.draw(release, place.scratch / name)
     if README not in there:
         whole.write(place.scratch / README, readme.readme(release, files))
-    (place.scratch / ASKED).unlink(missing_ok=True)
+    for file in place.scratch.iterdir():
+        if file.name == ASKED or file.name.startswith(places.INSIDE):  # or half a file that a killed run left
+            file.unlink()
     found = places.named(place)
     taken = FolderError(
         f"{place.label} was taken in the meantime: the release is complete in {found.folder}.",
