@@ -117,11 +117,10 @@ class Payment:
         try:
             reservation.finalise(self.name, self.kept)
         except TakenBackError as error:
-            hidden = None if self.keeper is None else self.keeper.withdraw()
-            if hidden is None:
+            if self.keeper is None or self.kept is None:
                 raise
             raise TakenBackError(
-                f"{error.problem} What was computed is in {hidden}, and is not paid for.",
+                f"{error.problem} What was computed is in {self.keeper.withdraw(self.kept)}, and is not paid for.",
                 f"delete it without looking at it; {error.hint}",
             ) from None
         except (LedgerError, KeyboardInterrupt) as error:

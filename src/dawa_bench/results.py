@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dawa.errors import FolderError
-from dawa.host import whole
+from dawa.host import atomic
 from dawa.plots import drawing
 from dawa_bench import experiments, paper, store
 from dawa_bench.comparison import geometric
@@ -55,7 +55,7 @@ def report(results: Path, target: Path) -> Path:
         ]
         findings = _findings({name: records for name, (_, records) in done.items()})
         page = "\n".join([HEAD, findings, *sections, _missing(done)])
-        whole.write(target / PAGE, page.rstrip() + "\n")
+        atomic.write(target / PAGE, page.rstrip() + "\n")
     except OSError as error:
         raise FolderError(f"The page cannot be written: {error.strerror}.", "name another folder with --to.") from None
     return target / PAGE

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dawa.errors import OptionError
-from dawa.host import whole
+from dawa.host import atomic
 from dawa.plots import drawing
 from dawa.version import __version__
 from dawa_bench import store
@@ -99,7 +99,7 @@ def show(experiment: Experiment, records: Sequence[Record], folder: Path) -> Non
     """Write the records as Parquet, as Markdown tables and as a picture."""
     store.finish(folder, records)
     text = "\n".join(table.markdown() for table in experiment.tables(records))
-    whole.write(folder / TABLES, f"# {experiment.title}\n\n{text}")
+    atomic.write(folder / TABLES, f"# {experiment.title}\n\n{text}")
     if experiment.figure is not None:
         figure = experiment.figure(records)
         for name in PICTURES:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from dawa.errors import FolderError
-from dawa.host import whole
+from dawa.host import atomic
 from dawa_bench.experiments import COLUMNS, KEYS, VALUES, Measured, Record, Task
 
 try:
@@ -97,13 +97,13 @@ def finish(folder: Path, kept: Iterable[Record]) -> None:
     arrays = {name: pa.array(values, kinds[name]) for name, values in columns.items()}
     stream = io.BytesIO()
     parquet.write_table(pa.table(arrays), stream)
-    whole.write(folder / TABLE, stream.getvalue())
+    atomic.write(folder / TABLE, stream.getvalue())
 
 
 def note(folder: Path, settings: Mapping[str, object]) -> None:
     """Write down what is run, on which machine, with which versions."""
     found = {**settings, "machine": machine(), "versions": versions()}
-    whole.write(folder / RUN, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    atomic.write(folder / RUN, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
 
 
 def noted(folder: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from dawa.kernels import compiled
+from dawa.host import scratch
 
 CODE = """
 import sys
@@ -44,11 +44,11 @@ def test_a_folder_that_others_can_enter_is_not_used(tmp_path, monkeypatch, mode)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / f"dawa-compiled-{os.getuid()}").mkdir()
     (tmp_path / f"dawa-compiled-{os.getuid()}").chmod(mode)
-    assert compiled._private() is None
+    assert scratch.private(scratch.COMPILED) is None
 
 
 def test_a_link_is_not_followed(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     (tmp_path / f"dawa-compiled-{os.getuid()}").symlink_to("elsewhere")
-    assert compiled._private() is None
+    assert scratch.private(scratch.COMPILED) is None

@@ -11,7 +11,7 @@ import pytest
 
 import dawa
 from dawa.errors import FolderError
-from dawa.host import scratch, whole
+from dawa.host import atomic, scratch
 from dawa.publish import folder
 from dawa.publish import place as places
 
@@ -140,7 +140,7 @@ def test_a_killed_run_is_swept_and_a_release_is_not(tmp_path, release):
         (tmp_path / name).mkdir()
         (tmp_path / name / "asked.json").touch()
         if content is not None:
-            whole.write(tmp_path / name / "release.json", release.as_text())
+            atomic.write(tmp_path / name / "release.json", release.as_text())
         os.utime(tmp_path / name, (old, old))
     (tmp_path / ".out-00000004").mkdir()
     kept(tmp_path / "out", release)
@@ -207,7 +207,7 @@ def test_what_is_not_paid_for_is_hidden(tmp_path, release, monkeypatch, mounted,
         return rename(self, to)
 
     monkeypatch.setattr(Path, "rename", busy)
-    hidden = keeper.withdraw()
+    hidden = keeper.withdraw(keeper.written.folder)
     assert hidden.name.startswith(".not-paid-for-")
     assert not (tmp_path / name / "release.json").exists()
 

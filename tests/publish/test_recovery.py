@@ -107,7 +107,7 @@ def test_half_a_file_of_a_killed_run_is_not_published():
 
 
 def test_a_run_that_is_killed_before_it_has_made_anything_leaves_nothing_but_its_reservation():
-    ran = run("dawa.publish.folder", "Keeper", "keep", 1)
+    ran = run("dawa.publish.folder", "FolderKeeper", "keep", 1)
     assert ran.returncode == -signal.SIGKILL
     assert states() == [recovery.NOTHING]
     assert "nothing was made" in dawa("ledger", "recover").out
@@ -119,7 +119,7 @@ def test_a_run_that_is_killed_before_it_has_made_anything_leaves_nothing_but_its
     ("module", "owner", "name", "count"),
     [
         ("dawa.mechanisms.two_stage", "measure", "measure", 2),  # the first is on an empty table, before it is paid for
-        ("dawa.publish.folder", "Keeper", "keep", 1),
+        ("dawa.publish.folder", "FolderKeeper", "keep", 1),
         ("dawa.publish.folder", "readme", "readme", 1),
         ("dawa.ledger.book", "Reservation", "finalise", 1),
     ],
@@ -190,7 +190,7 @@ def test_a_disk_that_is_full_again(monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as disk:
-        disk.setattr(folder.whole, "write", full)
+        disk.setattr(folder.atomic, "write", full)
         ran = dawa("ledger", "recover")
     assert ran.code == 1
     assert "No space left on device" in ran.out
@@ -336,6 +336,37 @@ def test_a_file_that_is_taken_meanwhile_costs_no_release(monkeypatch):
         released = library.release("people.csv", library.Axis("age", 0, 100), **paid)
     assert Path("ages.json").read_text(encoding="utf-8") == "mine"
     assert library.load(book().history()[-1].file).id == released.id
+
+
+def test_what_is_not_paid_for_is_hidden_and_a_file_of_others_is_not(monkeypatch):
+    """The file that was named is somebody else's by then; the release has another name."""
+    counts = sources.Query.counts
+
+    def taken(self):
+        Path("ages.json").write_text("mine", encoding="utf-8")
+        book().take_back(2, why="it seemed to hang", who="ada")
+        return counts(self)
+
+    monkeypatch.setattr(sources.Query, "counts", taken)
+    paid = {"epsilon": "0.5", "ledger": "dawa-ledger.db", "dataset": "hr", "out": "ages.json"}
+    with pytest.warns(library.UnbookedWarning), pytest.raises(library.errors.TakenBackError, match="not paid for"):
+        library.release("people.csv", library.Axis("age", 0, 100), **paid)
+    assert Path("ages.json").read_text(encoding="utf-8") == "mine"
+    (hidden,) = {path.name for path in Path().iterdir()} - {"people.csv", "asked.csv", "dawa-ledger.db", "ages.json"}
+    assert hidden.startswith(".not-paid-for-")
+
+
+def test_a_killed_run_of_python_leaves_no_folder_for_good():
+    code = (
+        "import os, signal, dawa\nfrom dawa import sources\n"
+        "sources.Query.counts = lambda self: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "dawa.release('people.csv', dawa.Axis('age', 0, 100), epsilon='0.5', out='ages.json')"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL  # noqa: S603  ours
+    (left,) = Path().glob(".dawa-*")
+    os.utime(left, (0, 0))
+    library.release("people.csv", library.Axis("age", 0, 100), epsilon=1, out="ages.json")
+    assert not left.exists()
 
 
 def test_where_warnings_are_errors_the_release_is_handed_out(monkeypatch, caplog):

@@ -19,7 +19,7 @@ import dawa
 from dawa.budget import shown
 from dawa.cli.terminal import REFUSED
 from dawa.errors import LedgerError
-from dawa.host import whole
+from dawa.host import atomic
 
 if TYPE_CHECKING:  # a database, which --help answers without
     import dawa.ledger.entries
@@ -197,7 +197,7 @@ def target(out: Path | None) -> Iterator[TextIO]:
     text = io.StringIO(newline="")
     yield text
     try:
-        whole.write(out, text.getvalue(), new=True)
+        atomic.write(out, text.getvalue(), new=True)
     except FileExistsError:
         raise LedgerError(f"'{out}' exists already.", "choose another name for the export.") from None
     except OSError as error:

@@ -23,7 +23,7 @@ from dawa.errors import FolderError, InvariantError, LedgerError, PublicNote, Sp
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.ledger import Account
-    from dawa.publish.folder import Keeper, Written
+    from dawa.publish.folder import FolderKeeper, Written
     from dawa.results.release import Release
     from dawa.spec.model import Spec
     from dawa.spec.ranges import Asked
@@ -201,7 +201,7 @@ def _heard(written: Written) -> Iterator[None]:
         ) from None
 
 
-def _made(spec: Spec, meant: specs.Meaning, keeper: Keeper) -> Made:
+def _made(spec: Spec, meant: specs.Meaning, keeper: FolderKeeper) -> Made:
     with (
         working("Checking"),
         warnings.catch_warnings(record=True) as told,

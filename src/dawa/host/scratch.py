@@ -22,7 +22,14 @@ except ImportError:  # Windows: nobody can tell whether a process is still at wo
 YOUNG = 60
 """Seconds after which a folder is surely locked, if its process lives."""
 
-NAME = "dawa-spill-"
+SPILL, COMPILED = "dawa-spill-", "dawa-compiled-"
+"""How folders among the temporary files begin: for what an engine cannot hold, and for compiled code."""
+
+HIDDEN = ".dawa-"
+"""How the names of files and folders begin that are beside or inside what people asked for, for a while."""
+
+OURS = re.compile(re.escape(HIDDEN) + "[0-9a-f]{8}")
+"""Names of such folders."""
 
 
 @contextmanager
@@ -54,12 +61,32 @@ def abandoned(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
     return []
 
 
+def remove_empty(folder: Path) -> None:
+    """Remove the hidden folders of ours in a folder that are abandoned and empty."""
+    for left in abandoned(folder, OURS):
+        with suppress(OSError):
+            left.rmdir()
+
+
+def private(name: str) -> Path | None:
+    """A folder of this user among the temporary files, which stays; None if others could write to it."""
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    try:
+        folder = Path(tempfile.gettempdir()) / f"{name}{user}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    safe = stat.S_ISDIR(found.st_mode) and found.st_uid == user and not found.st_mode & 0o077
+    return folder if safe else None
+
+
 @contextmanager
 def spill() -> Iterator[Path]:
     """A private folder for what an engine cannot hold in memory; those of killed processes are removed first."""
-    for left in abandoned(Path(tempfile.gettempdir()), re.compile(re.escape(NAME) + "[a-z0-9_]{8}")):
+    for left in abandoned(Path(tempfile.gettempdir()), re.compile(re.escape(SPILL) + "[a-z0-9_]{8}")):
         shutil.rmtree(left, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=NAME))
+    folder = Path(tempfile.mkdtemp(prefix=SPILL))
     try:
         with locked(folder):
             yield folder

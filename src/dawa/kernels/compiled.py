@@ -5,14 +5,12 @@ without a home, has neither: then it is kept in a private folder among the tempo
 either, it is compiled in every process.
 """
 
-import os
-import stat
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
+
+from dawa.host import scratch
 
 
 def _cached() -> bool:
@@ -20,7 +18,7 @@ def _cached() -> bool:
     if _possible():
         return True
     settings: Any = numba.config
-    folder = None if settings.CACHE_DIR else _private()
+    folder = None if settings.CACHE_DIR else scratch.private(scratch.COMPILED)
     if folder is None:
         return False
     settings.CACHE_DIR = str(folder)
@@ -37,19 +35,6 @@ def _possible() -> bool:
 
 def _nothing() -> None:
     """A function to ask about."""
-
-
-def _private() -> Path | None:
-    """A folder among the temporary files that nobody else can write: what lies there is run."""
-    user = os.getuid() if hasattr(os, "getuid") else 0
-    try:
-        folder = Path(tempfile.gettempdir()) / f"dawa-compiled-{user}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    except OSError:
-        return None
-    safe = stat.S_ISDIR(found.st_mode) and found.st_uid == user and not found.st_mode & 0o077
-    return folder if safe else None
 
 
 CACHED = _cached()

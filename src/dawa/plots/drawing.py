@@ -18,7 +18,7 @@ import numpy as np
 
 from dawa.arrays import FloatArray
 from dawa.errors import OptionError
-from dawa.host import whole
+from dawa.host import atomic
 from dawa.limits import MOST_PIXELS
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def saved(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
     stream = io.BytesIO()
     _write(figure, stream, kind)
     try:
-        whole.write(target, stream.getvalue())
+        atomic.write(target, stream.getvalue())
     except OSError as error:
         raise OptionError(f"The figure cannot be saved: {error.strerror}.", "choose another path.") from None
     return figure

@@ -15,12 +15,14 @@ from typing import TextIO
 
 from dawa import limits, progress
 from dawa.errors import FolderError, ReleaseError
-from dawa.host import whole
+from dawa.host import atomic
+from dawa.host.scratch import HIDDEN
 from dawa.plots import picture
 from dawa.publish import place as places
 from dawa.publish import readme, tables
 from dawa.publish.place import ASKED, RELEASE, Place
 from dawa.results.answers import Answer
+from dawa.results.keeping import withdrawn
 from dawa.results.release import Release, load
 from dawa.sources.labels import public
 from dawa.sources.tables import is_address
@@ -51,7 +53,7 @@ class Written:
 
 
 @dataclass
-class Keeper:
+class FolderKeeper:
     """Writes a release into a folder as soon as it is made, and remembers what became of it.
 
     Attributes:
@@ -79,16 +81,13 @@ class Keeper:
         self.written = _kept(self.place, release, self.asked, self.last_resort)
         return self.written.folder if self.written.files else None
 
-    def withdraw(self) -> Path | None:
-        """Take a release that turned out not to be paid for away from where people look; the result is where it is."""
-        if self.written is None or not self.written.files:
-            return None
-        with suppress(OSError):
-            hidden = places.withdrawn(self.written.folder)
-            if self.written.earlier is not None:
+    def withdraw(self, kept: Path) -> Path:
+        """Take a release that is not paid for away from where people look, and put an earlier one back."""
+        hidden = withdrawn(kept, RELEASE)
+        if self.written is not None and self.written.earlier is not None:
+            with suppress(OSError):
                 self.written.earlier.rename(self.place.target)
-            return hidden
-        return self.written.folder
+        return hidden
 
 
 @contextmanager
@@ -98,7 +97,7 @@ def prepared(
     last_resort: TextIO | None = None,
     *,
     replace: bool = False,
-) -> Iterator[Keeper]:
+) -> Iterator[FolderKeeper]:
     """Make sure that a folder can be written, before anything is spent on it.
 
     Args:
@@ -112,10 +111,10 @@ def prepared(
     """
     with places.prepared(target, replace=replace) as place:
         try:
-            whole.write(place.scratch / ASKED, json.dumps([asdict(one) for one in asked]))
+            atomic.write(place.scratch / ASKED, json.dumps([asdict(one) for one in asked]))
         except OSError as error:
             raise FolderError(f"{target} cannot be written: {error.strerror}.", "choose another folder.") from None
-        yield Keeper(place, asked, last_resort)
+        yield FolderKeeper(place, asked, last_resort)
 
 
 def completed(place: Place, release: Release) -> Written:
@@ -179,13 +178,13 @@ def _completed(place: Place, release: Release, asked: Sequence[Asked], moved: Se
         if name not in there:
             text = io.StringIO(newline="")
             tables.write(table, text)
-            whole.write(place.scratch / name, text.getvalue())
+            atomic.write(place.scratch / name, text.getvalue())
     for name in set(pictures) - there:
         picture.draw(release, place.scratch / name)
     if README not in there:
-        whole.write(place.scratch / README, readme.readme(release, files))
+        atomic.write(place.scratch / README, readme.readme(release, files))
     for file in place.scratch.iterdir():
-        if file.name == ASKED or file.name.startswith(places.INSIDE):  # or half a file that a killed run left
+        if file.name == ASKED or file.name.startswith(HIDDEN):  # or half a file that a killed run left
             file.unlink()
     found = places.named(place)
     taken = FolderError(

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dawa.errors import FolderError
-from dawa.host import scratch, whole
+from dawa.host import atomic, scratch
 
 RELEASE = "release.json"
 
@@ -28,10 +28,7 @@ ASKED = "asked.json"
 """The ranges that were named, as long as a folder is not complete: whoever completes it needs them. By this file a
 scratch folder is known to be ours."""
 
-INSIDE = ".dawa-"
-"""How the name of a scratch folder inside its target begins."""
-
-OURS = {"lost+found"}
+OF_DISKS = {"lost+found"}
 """What a folder may hold and still be empty: file systems have it at their top."""
 
 
@@ -137,9 +134,9 @@ def named(place: Place) -> Named:
     Raises:
         OSError: If no name at all can be given; everything is still in the scratch folder.
     """
-    whole.sync([place.scratch])
+    atomic.sync([place.scratch])
     found = _moved_up(place) if place.inside else _renamed(place)
-    whole.sync([found.folder, *dict.fromkeys([found.folder.parent, *(folder.parent for folder in place.made)])])
+    atomic.sync([found.folder, *dict.fromkeys([found.folder.parent, *(folder.parent for folder in place.made)])])
     return found
 
 
@@ -150,34 +147,22 @@ def visible(place: Place) -> Path:
         place.scratch.rename(shown)
     except OSError:
         return place.scratch
-    whole.sync([shown, shown.parent])
+    atomic.sync([shown, shown.parent])
     return shown
-
-
-def withdrawn(folder: Path) -> Path:
-    """Take a folder or file that is not paid for away from where people and programs look for releases."""
-    hidden = folder.with_name(f".not-paid-for-{uuid.uuid4().hex[:8]}")
-    try:
-        folder.rename(hidden)
-    except OSError:  # a mount point: without this file it is no release
-        hidden = folder / hidden.name
-        (folder / RELEASE).rename(hidden)
-    whole.sync([hidden.parent])
-    return hidden
 
 
 def left_behind(target: Path) -> list[Path]:
     """Scratch folders for this target in which no process is at work any more: killed runs leave them."""
     hidden = re.compile(re.escape(f".{target.name}-") + "[0-9a-f]{8}")
-    inside = re.compile(re.escape(INSIDE) + "[0-9a-f]{8}")
-    return [*scratch.abandoned(target.parent, hidden), *scratch.abandoned(target, inside)]
+    return [*scratch.abandoned(target.parent, hidden), *scratch.abandoned(target, scratch.OURS)]
 
 
 def _sweep(target: Path) -> None:
     """Remove what killed runs left for this target, if there is nothing in it but what a run writes first."""
+    scratch.remove_empty(target)
     for folder in left_behind(target):
         with suppress(OSError):
-            if all(name == ASKED or name.startswith(INSIDE) for name in _names(folder)):
+            if all(name == ASKED or name.startswith(scratch.HIDDEN) for name in _names(folder)):
                 (folder / ASKED).unlink()
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -202,7 +187,7 @@ def _made(given: Path, *, replace: bool) -> Place:
             f"{given} cannot be moved aside: it is a mount point, or its parent folder cannot be written.",
             f"name a new folder inside it: {given / 'release'}.",
         )
-    inside = target / f"{INSIDE}{token}"
+    inside = target / f"{scratch.HIDDEN}{token}"
     inside.mkdir()
     return Place(target, inside, given, replace)
 
@@ -235,7 +220,7 @@ def _mounted(folder: Path) -> bool:
 
     Asked by trying to remove the folder while it cannot be removed: a mount point is busy, another is not empty.
     """
-    probe = folder / f"{INSIDE}{uuid.uuid4().hex[:8]}"
+    probe = folder / f"{scratch.HIDDEN}{uuid.uuid4().hex[:8]}"
     probe.mkdir()
     try:
         folder.rmdir()
@@ -275,7 +260,7 @@ def _moved_up(place: Place) -> Named:
         return Named(seen)
     for name in files:
         if name == RELEASE:
-            whole.sync([place.target])
+            atomic.sync([place.target])
         (place.scratch / name).rename(place.target / name)
     place.scratch.rmdir()
     return Named(place.target)
@@ -296,8 +281,7 @@ def _free(target: Path) -> Path:
 
 
 def _holds_something(folder: Path) -> bool:
-    ours = re.compile(re.escape(INSIDE) + "[0-9a-f]{8}")
-    return folder.is_dir() and any(name not in OURS and not ours.fullmatch(name) for name in _names(folder))
+    return folder.is_dir() and any(name not in OF_DISKS and not scratch.OURS.fullmatch(name) for name in _names(folder))
 
 
 def _numbered(name: str, paths: list[Path]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dawa.errors import DawaError, FolderError
+from dawa.errors import DawaError
 from dawa.host import scratch
 from dawa.paying import KEPT
 from dawa.publish import folder
@@ -24,14 +24,8 @@ from dawa.results.release import Release, load
 if TYPE_CHECKING:
     from dawa.ledger import Entry, Ledger
 
-WORKING, FOUND, BOOKED, UNREADABLE, NOTHING, UNNAMED = STATES = (
-    "working",
-    "found",
-    "booked",
-    "unreadable",
-    "nothing",
-    "unnamed",
-)
+WORKING, FOUND, BOOKED, UNREADABLE = "working", "found", "booked", "unreadable"
+NOTHING, UNNAMED = "nothing", "unnamed"
 """What is known about a reservation: its process is alive, or nobody can tell; its release is there; and now the ledger
 knows it; something is there that cannot be read; there is nothing where it should be; nobody said where it would be."""
 
@@ -168,9 +162,8 @@ def _maybe(path: Path) -> bool:
 def _complete(entry: "Entry", here: Path, release: Release) -> Path:
     """Complete a release in its scratch folder and give it its name; elsewhere it is complete."""
     kept = (entry.what or {})[KEPT]
-    if str(here) != kept.get("scratch"):
-        return here
-    written = folder.completed(Place(Path(kept["folder"]), here), release)
-    if written.problem is not None and not written.files:
-        raise FolderError(written.problem.problem, written.problem.hint)
-    return written.folder
+    if str(here) == kept.get("scratch"):
+        return folder.completed(Place(Path(kept["folder"]), here), release).folder
+    with suppress(OSError, LookupError):  # all of its files have moved, or it was a lock alone
+        Path(kept["scratch"]).rmdir()
+    return here

@@ -6,7 +6,6 @@ the reservation, so that both can be brought together again.
 
 import logging
 import os
-import shutil
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,7 +15,7 @@ from typing import Protocol
 from uuid import uuid4
 
 from dawa.errors import FolderError, UnbookedWarning
-from dawa.host import scratch, whole
+from dawa.host import atomic, scratch
 from dawa.results.release import Release
 
 
@@ -32,8 +31,8 @@ class Keeper(Protocol):
         """Put it there, through to the disk; the result is where it is, or None if it is nowhere."""
         ...
 
-    def withdraw(self) -> Path | None:
-        """Take it away again, because it turned out not to be paid for; the result is where it is now."""
+    def withdraw(self, kept: Path) -> Path:
+        """Take what was kept away again, because it turned out not to be paid for; the result is where it is now."""
         ...
 
 
@@ -66,9 +65,9 @@ class FileKeeper:
             file = Path(path).absolute()
             if os.path.lexists(file):
                 raise FolderError(f"{path} exists already.", "choose another file: a release replaces nothing.")
-            folder = file.with_name(f".dawa-{uuid4().hex[:8]}")
+            scratch.remove_empty(file.parent)
+            folder = file.with_name(f"{scratch.HIDDEN}{uuid4().hex[:8]}")
             folder.mkdir()
-            whole.write(folder / "probe", b"")
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else "this cannot be a name"
             raise FolderError(f"{path} cannot be written: {reason}.", "choose another file.") from None
@@ -76,7 +75,8 @@ class FileKeeper:
             with scratch.locked(folder):
                 yield cls(file, folder)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                folder.rmdir()
 
     @property
     def where(self) -> Mapping[str, str]:
@@ -86,7 +86,7 @@ class FileKeeper:
     def keep(self, release: Release) -> Path | None:
         """Save it. If that fails now, a warning says so: whoever made the release still has it in memory."""
         try:
-            return whole.write(self.file, release.as_text(), new=True)
+            return atomic.write(self.file, release.as_text(), new=True)
         except FileExistsError:
             other = other_file(self.file, self.scratch)
         except OSError as error:
@@ -96,7 +96,7 @@ class FileKeeper:
             )
             return None
         try:
-            whole.write(other, release.as_text(), new=True)
+            atomic.write(other, release.as_text(), new=True)
         except OSError:
             warned(
                 f"The release was made, but {self.file} was taken meanwhile.\nIts budget is spent: save what you get."
@@ -105,12 +105,30 @@ class FileKeeper:
         warned(f"{self.file} was taken meanwhile: the release is in {other}.")
         return other
 
-    def withdraw(self) -> Path | None:
+    def withdraw(self, kept: Path) -> Path:
         """Give the file a name that nobody looks for."""
-        hidden = self.file.with_name(f".not-paid-for-{uuid4().hex[:8]}")
-        with suppress(OSError):
-            return self.file.rename(hidden)
-        return self.file if self.file.exists() else None
+        return withdrawn(kept)
+
+
+def withdrawn(kept: Path, inside: str = "") -> Path:
+    """Take a folder or file that is not paid for away from where people and programs look for releases.
+
+    Args:
+        kept: Where it is.
+        inside: The file that makes a folder a release: if the folder itself cannot be renamed, this file is.
+    """
+    hidden = kept.with_name(f".not-paid-for-{uuid4().hex[:8]}")
+    with suppress(OSError):
+        kept.rename(hidden)
+        atomic.sync([hidden.parent])
+        return hidden
+    if not inside:
+        return kept
+    with suppress(OSError):  # a mount point
+        hidden = (kept / inside).rename(kept / hidden.name)
+        atomic.sync([kept])
+        return hidden
+    return kept
 
 
 def warned(problem: str) -> None:

@@ -17,7 +17,7 @@ from dawa.arrays import BoolArray, FloatArray, IntArray
 from dawa.axis import Axis, AxisValue, State
 from dawa.axis.apart import named, patterns, touching
 from dawa.errors import OptionError, ReleaseError
-from dawa.host import whole
+from dawa.host import atomic
 from dawa.limits import MOST_RELEASE_BYTES
 from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries, coordinates
@@ -192,7 +192,7 @@ class Release:
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the release as JSON, whole or not at all; ``dawa.load`` reads it back."""
-        return whole.write(path, self.as_text())
+        return atomic.write(path, self.as_text())
 
     def as_text(self) -> str:
         """What ``save`` writes."""

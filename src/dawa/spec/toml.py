@@ -18,7 +18,7 @@ from typing import Any
 from dawa import numerals
 from dawa.budget import shown
 from dawa.errors import ConditionError, DawaError, SpecError
-from dawa.host import whole
+from dawa.host import atomic
 from dawa.limits import MOST_SPEC_BYTES
 from dawa.numerals import NotANumberError, brief, shortened, told
 from dawa.sources import dialect, forms
@@ -163,7 +163,7 @@ def save(spec: Spec, path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     text = written(spec, target.parent)
     try:
-        whole.write(target, text, new=True)
+        atomic.write(target, text, new=True)
     except FileExistsError:
         if target.is_file() and target.read_bytes() == text.encode():
             return target

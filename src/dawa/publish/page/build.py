@@ -22,7 +22,7 @@ from dawa.axis.readings import UNITS, at, ticks
 from dawa.axis.written import written
 from dawa.budget import shown
 from dawa.errors import FolderError
-from dawa.host import whole
+from dawa.host import atomic
 from dawa.limits import MOST_CELLS_IN_BROWSER
 from dawa.results.margins import margin_factor
 from dawa.results.overview import Overview, overview
@@ -75,7 +75,7 @@ def save(release: Release, path: str | PathLike[str]) -> Path:
     """
     target, text = Path(path), html(release)
     try:
-        whole.write(target, text)
+        atomic.write(target, text)
     except OSError as error:
         raise FolderError(f"{target} cannot be written: {error.strerror}.", "choose another file.") from None
     return target

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from dawa.host.scratch import HIDDEN
+
 
 def write(path: str | os.PathLike[str], content: str | bytes, *, new: bool = False) -> Path:
     """Write a file.
@@ -37,7 +39,7 @@ def write(path: str | os.PathLike[str], content: str | bytes, *, new: bool = Fal
         with named.open("wb") as file:
             file.write(data)
         return named
-    scratch = target.with_name(f".dawa-{secrets.token_hex(8)}")
+    scratch = target.with_name(f"{HIDDEN}{secrets.token_hex(8)}")
     try:
         _write(scratch, data, mode)
         _named(scratch, target, new=new)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dawa.host import whole
+from dawa.host import atomic
 
 
 def names(folder):
@@ -19,7 +19,7 @@ def names(folder):
 
 @pytest.mark.parametrize("content", ["é\n", b"\x00\xff", "", "x" * 1_000_000])
 def test_what_is_written_is_there_and_nothing_else(tmp_path, content):
-    assert whole.write(tmp_path / "file", content) == tmp_path / "file"
+    assert atomic.write(tmp_path / "file", content) == tmp_path / "file"
     assert (tmp_path / "file").read_bytes() == (content.encode() if isinstance(content, str) else content)
     assert names(tmp_path) == {"file"}
 
@@ -33,18 +33,18 @@ def test_a_failure_leaves_the_earlier_file(tmp_path, monkeypatch, call):
 
     monkeypatch.setattr(*((os, "fsync") if call == "fsync" else (Path, "replace")), full)
     with pytest.raises(OSError, match="No space"):
-        whole.write(tmp_path / "file", "new")
+        atomic.write(tmp_path / "file", "new")
     assert (tmp_path / "file").read_text(encoding="utf-8") == "earlier"
     assert names(tmp_path) == {"file"}
 
 
 def test_a_file_that_may_not_be_replaced(tmp_path):
-    whole.write(tmp_path / "file", "first", new=True)
+    atomic.write(tmp_path / "file", "first", new=True)
     with pytest.raises(FileExistsError):
-        whole.write(tmp_path / "file", "second", new=True)
+        atomic.write(tmp_path / "file", "second", new=True)
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     with pytest.raises(FileExistsError):
-        whole.write(tmp_path / "link", "second", new=True)
+        atomic.write(tmp_path / "link", "second", new=True)
     assert (tmp_path / "file").read_text(encoding="utf-8") == "first"
     assert names(tmp_path) == {"file", "link"}
 
@@ -54,7 +54,7 @@ def test_one_of_many_writers_makes_a_new_file(tmp_path):
 
     def write(number):
         try:
-            whole.write(tmp_path / "file", str(number), new=True)
+            atomic.write(tmp_path / "file", str(number), new=True)
         except FileExistsError:
             return
         won.append(number)
@@ -70,18 +70,18 @@ def test_one_of_many_writers_makes_a_new_file(tmp_path):
 def test_a_link_is_followed_and_stays(tmp_path):
     (tmp_path / "real").write_text("earlier", encoding="utf-8")
     (tmp_path / "link").symlink_to("real")
-    whole.write(tmp_path / "link", "new")
+    atomic.write(tmp_path / "link", "new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text(encoding="utf-8") == "new"
 
 
 def test_the_mode_of_a_file_is_kept_and_a_new_one_obeys_the_mask(tmp_path):
-    whole.write(tmp_path / "file", "first")
+    atomic.write(tmp_path / "file", "first")
     mask = os.umask(0)
     os.umask(mask)
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o666 & ~mask
     (tmp_path / "file").chmod(0o640)
-    whole.write(tmp_path / "file", "second")
+    atomic.write(tmp_path / "file", "second")
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
 
 
@@ -90,18 +90,18 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     read = []
     reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()))
     reader.start()
-    whole.write(tmp_path / "pipe", "through")
+    atomic.write(tmp_path / "pipe", "through")
     reader.join()
     assert read == [b"through"]
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
 def test_what_the_shell_opened_is_written_to(tmp_path):
-    code = "import sys\nfrom dawa.host import whole\nwhole.write('/dev/stdout', 'through')"
+    code = "import sys\nfrom dawa.host import atomic\natomic.write('/dev/stdout', 'through')"
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603  ours
     assert ran.stdout == "through"
     assert not names(tmp_path)
 
 
 def test_folders_that_cannot_be_synced_are_no_obstacle(tmp_path):
-    whole.sync([tmp_path, tmp_path / "missing"])
+    atomic.sync([tmp_path, tmp_path / "missing"])
