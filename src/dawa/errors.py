@@ -96,3 +96,12 @@ class PublicNote(str):
 
 class UnbookedWarning(UserWarning):
     """A release was made and paid for, but the ledger could not record it, or it could not be saved."""
+
+
+def printable(text: str) -> str:
+    r"""One line that moves no terminal's cursor and fits into any file: names may hold anything.
+
+    >>> print(printable("a" + chr(10) + "b é"))
+    a\nb é
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -171,7 +171,7 @@ MOST_FILE_DEPTH = 32
 """Objects and lists of a release file that may lie in one another."""
 
 MOST_BUMPS = 6000
-"""Rows of bumps in a release file, and at most one for every eight buckets: a reader solves for all of them at once."""
+"""Rows of bumps in a release file: a reader solves for all of them at once."""
 
 MOST_NESTED = 64
 """Intervals of a release file that may lie in one another: an answer looks at each of them."""

@@ -1,13 +1,17 @@
 """What people and machines are told: errors that lead on, a sign of life, and nothing that was not asked for."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import typer
 
 from dawa import progress
-from dawa.cli.terminal import plain, reported, screen, working
-from dawa.errors import ExhaustedError, OptionError
+from dawa.cli.terminal import reported, screen, tell, working
+from dawa.errors import ExhaustedError, OptionError, printable
 
 
 def leave(error, *, json_asked=False):
@@ -54,8 +58,9 @@ def test_being_stopped_says_what_that_means(capsys):
     assert "stays spent" in capsys.readouterr().err
 
 
-def test_lines_are_lines():
-    assert plain("a\nb\x1b[2J é") == "a\\nb\\x1b[2J é"
+def test_lines_are_lines(capsys):
+    tell("a\nb\x1b[2J é [bold]", "c")
+    assert capsys.readouterr().out == "a\\nb\\x1b[2J é [bold]\nc\n"
 
 
 def test_pipes_are_wide(capsys):
@@ -74,3 +79,28 @@ def test_a_sign_of_life_is_for_terminals(capsys, monkeypatch):
     out, err = capsys.readouterr()
     assert not out
     assert "Reading …" in err, "the stage that was reached last"
+
+
+def run(*arguments, **options):
+    return subprocess.run([sys.executable, *arguments], check=False, capture_output=True, **options)  # noqa: S603  ours
+
+
+def test_a_folder_that_was_removed(tmp_path):
+    (tmp_path / "gone").mkdir()
+    code = "import os\nfrom dawa.cli import main\nos.rmdir(os.getcwd())\nmain()"
+    ran = run("-c", code, "query", "out", "1:2", cwd=tmp_path / "gone")
+    assert ran.returncode == 1
+    assert ran.stderr.decode() == "The current folder was removed. Hint: change to one that exists: cd.\n"
+
+
+@pytest.mark.parametrize("name", [b"line\nbreak \x1b[31m", b"not \xff text", b"[bold]x[bold]"])
+def test_folders_of_any_name(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("age\n30\n", encoding="utf-8")
+    ages = ("--column", "age", "--range", "0:100", "--epsilon", "1")
+    said = run("-m", "dawa", "release", "people.csv", *ages, "--out", name).stdout
+    shown = printable(os.fsdecode(name))
+    assert f"into {shown}: release.json" in said.decode()
+    assert not set(said) & {0x1B, 0xFF}
+    assert {os.fsencode(path.name) for path in Path().iterdir()} == {name, b"people.csv"}
+    assert run("-m", "dawa", "explore", name).stdout.decode() == f"{shown}/report.html\n"

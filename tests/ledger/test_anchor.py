@@ -147,6 +147,40 @@ def test_many_processes_share_an_anchor(tmp_path, kept):
     assert numbers == list(range(1, 22))
 
 
+def test_many_processes_begin_a_ledger_and_its_anchor(tmp_path, kept):
+    """The first entry is there before the first receipt: who comes in between waits for it."""
+    kept.parent.mkdir()
+    code = (
+        "import sys\nfrom dawa import ledger\nbook = ledger.opened(sys.argv[1], anchor=sys.argv[2])\n"
+        "input()\nbook.create(sys.argv[3], cap=1, unit='record')"
+    )
+    running = [
+        subprocess.Popen(  # noqa: S603  our own
+            [sys.executable, "-c", code, str(tmp_path / "ledger.db"), str(kept), f"set {number}"], stdin=subprocess.PIPE
+        )
+        for number in range(8)
+    ]
+    for process in running:
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    assert [process.wait() for process in running] == [0] * 8
+    assert len(ledger.opened(tmp_path / "ledger.db", anchor=kept).summary().accounts) == 8
+    for process in running:
+        process.stdin.close()
+
+
+def test_who_finds_a_ledger_without_its_first_receipt_waits_for_it(tmp_path, kept, monkeypatch):
+    kept.parent.mkdir()
+    book, add = ledger.opened(tmp_path / "ledger.db", anchor=kept), anchor.Anchor.add
+    late = []
+    monkeypatch.setattr(anchor.Anchor, "add", lambda *receipt: late.append(receipt))
+    with pytest.raises(LedgerError, match=r"no receipt|cannot be read"):  # it asks what it has created
+        book.create("a", cap=1, unit="record")
+    monkeypatch.setattr(anchor.Anchor, "add", add)
+    monkeypatch.setattr("time.sleep", lambda _: add(*late[0]))
+    assert book.create("b", cap=1, unit="record").cap == 1
+
+
 def test_on_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     dawa("ledger", "create", "hr", "--cap", "2", "--unit", "record")

@@ -342,10 +342,18 @@ def test_marks_at_the_beginning(tmp_path, monkeypatch, block):
     assert read(path, named(1)) == [(None,)], "a part of a mark is not a mark"
 
 
-@pytest.mark.parametrize("name", ["shift_jis", "gb18030", "big5", "utf-7", "utf-32", "punycode", "rot13", "nothing", 5])
+@pytest.mark.parametrize(
+    "name", ["shift_jis", "gb18030", "big5", "utf-7", "utf-32", "punycode", "rot13", "nothing", 5, "\udcff", "a\0b"]
+)
 def test_encodings_of_several_bytes_are_refused(name):
     with pytest.raises(SourceError, match="Hint:"):
         Dialect(encoding=name)
+
+
+@pytest.mark.parametrize("name", ["missing", "header"])
+def test_words_that_no_file_can_hold_are_refused_before_anything_is_paid(name):
+    with pytest.raises(SourceError, match="no text file can hold"):
+        Dialect(**{name: ["x", "\udcff"]})
 
 
 CODECS = sorted(module.name for module in pkgutil.iter_modules(encodings.__path__))

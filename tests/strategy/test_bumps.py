@@ -8,8 +8,9 @@ import pytest
 
 from dawa import kernels
 from dawa.errors import ReleaseError
+from dawa.limits import MOST_BUCKETS_IN_BUMPS, MOST_BUMPS
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.strategy import bumps
+from dawa.strategy import bump_search, bumps
 from dawa.strategy.base import RESOLUTION
 from dawa.strategy.bumps import BumpStrategy, Pattern
 from dawa.strategy.descent import LARGEST_ENTRY
@@ -247,3 +248,20 @@ def test_a_strategy_of_leaves_alone_is_one():
     assert strategy.solve(np.array([10.0, 12.0])).tolist() == [2, 2]
     variances = strategy.variances(BucketQueries.of_runs(2, np.array([0.0]), np.array([2.0])))
     assert variances[0] == pytest.approx(RESOLUTION**2 * (1 / 25 + 1 / 36))
+
+
+@pytest.mark.parametrize("k", [64, 1000, 1001, 2**15 - 1, 2**15, 50_000, MOST_BUCKETS_IN_BUMPS])
+def test_a_file_has_no_more_rows_than_a_search_may_make(k):
+    """Solving for rows takes time with the third power of their number, and a few bytes of a file make one."""
+    made = max(sum(max(1, round(k / size)) for size in sizes) for sizes in bump_search._choices(k))
+    most = min(MOST_BUMPS, k // bumps.ROW_EVERY + bumps.FEW_ROWS)
+    assert made <= most
+
+    def read(rows):
+        row = list(range(rows))
+        column = [number % k for number in row]
+        BumpStrategy.from_json({"leaf": [8] * k, "ptr": [*row, rows], "column": column, "weights": [1] * rows})
+
+    read(most)
+    with pytest.raises(ReleaseError, match="more rows than any search makes"):
+        read(most + 1)

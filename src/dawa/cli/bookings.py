@@ -14,7 +14,7 @@ import typer
 import dawa
 from dawa.cli import looks
 from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER
-from dawa.cli.terminal import REFUSED, reported, write_json
+from dawa.cli.terminal import REFUSED, reported, tell, write_json
 from dawa.errors import LedgerError
 from dawa.sources.labels import labelled
 
@@ -310,4 +310,4 @@ def answer(data: dict[str, Any], sentence: str, *, json: bool) -> None:
     if json:
         write_json(data)
     else:
-        typer.echo(sentence)
+        tell(sentence)

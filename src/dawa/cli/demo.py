@@ -5,6 +5,7 @@ a real release: exact noise from the operating system, the default mechanism, a 
 back.
 """
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,7 @@ import dawa
 from dawa import budget
 from dawa.axis import NumberAxis
 from dawa.axis.apart import touching
-from dawa.cli.terminal import reported
+from dawa.cli.terminal import reported, tell
 from dawa.errors import FolderError
 from dawa.results.overview import overview
 from dawa.results.release import Release
@@ -88,7 +89,7 @@ def demo(
             f"Median income {release.quantile(0.5):,} (truth {np.median(table['income']):,.0f})."
             f" {overview(release).said()} The release is in {path}; asking it more costs nothing:"
         )
-        console.print(f"dawa query {Path(out)} 20000:60000", highlight=False, soft_wrap=True)
+        tell(f"dawa query {shlex.quote(out)} 20000:60000")
 
 
 def _saved(release: Release, folder: Path) -> Path:

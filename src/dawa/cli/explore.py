@@ -12,7 +12,7 @@ import typer
 
 import dawa
 from dawa.cli.options import Json, Place
-from dawa.cli.terminal import reported
+from dawa.cli.terminal import reported, tell
 from dawa.errors import FolderError
 
 HELP = """Look at a release in a browser: drag a range, read the answer.
@@ -54,7 +54,7 @@ def explore(
         if json:
             sys.stdout.write(encoder.dumps({"report": str(written), "opened": opened}) + "\n")
         else:
-            typer.echo(f"{written}{' (opened in a browser)' if opened else ''}")
+            tell(f"{written}{' (opened in a browser)' if opened else ''}")
 
 
 def _check(target: Path) -> None:

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, TextIO
 import typer
 from rich.console import Console
 from rich.table import Column, Table
-from rich.text import Text
 
 import dawa
 from dawa.budget import shown
-from dawa.cli.terminal import REFUSED
+from dawa.cli.terminal import REFUSED, text
 from dawa.errors import LedgerError
 from dawa.host import atomic
 
@@ -57,36 +56,36 @@ def show(summary: "Summary") -> None:
         # Rounded up: what is spent must not look unspent.
         filled = min(BAR, -int(-BAR * account.spent // account.cap))
         bar = "█" * filled + "░" * (BAR - filled)
-        table.add_row(_text(account.dataset), *map(shown, (account.cap, account.spent, account.left)), bar)
+        table.add_row(text(account.dataset), *map(shown, (account.cap, account.spent, account.left)), bar)
     console.print(table)
     if summary.version < dawa.ledger.entries.NEWEST:
-        console.print(_text(OLD))
+        console.print(text(OLD))
     else:
         for account in summary.accounts:
-            console.print(_text(f"{account.dataset}: {counting(account)}"))
+            console.print(text(f"{account.dataset}: {counting(account)}"))
     for entry in summary.pending:
         console.print(
-            _text(
+            text(
                 f"Pending: entry {entry.number} reserved {_shown(entry.epsilon)} of {entry.dataset} for {entry.who} on"
                 f" {_moment(entry)} UTC. It is spent, whether or not a release comes of it."
             )
         )
     for entry in summary.taken_back:
         console.print(
-            _text(
+            text(
                 f"Taken back: entry {entry.reservation} of {entry.dataset} by {entry.who} on {_moment(entry)} UTC"
                 f" ({_about(entry)})."
             )
         )
     if summary.broken is None:
-        console.print(_text(f"{summary.entries} entries, unbroken. Hash of the last: {summary.head}"))
+        console.print(text(f"{summary.entries} entries, unbroken. Hash of the last: {summary.head}"))
 
 
 def history(entries: "Sequence[Entry]") -> None:
     """What happened, an entry a line."""
     table = Table(Column("entry", justify="right"), "when (UTC)", "who", "dataset", Column("what", overflow="fold"))
     for entry in entries:
-        table.add_row(str(entry.number), *map(_text, (_moment(entry), entry.who, entry.dataset, _told(entry))))
+        table.add_row(str(entry.number), *map(text, (_moment(entry), entry.who, entry.dataset, _told(entry))))
     Console().print(table)
 
 
@@ -110,7 +109,7 @@ def upgraded(book: "Ledger", found: "Upgrade") -> None:
     """What an upgrade found, and what it did or would do."""
     console = Console()
     for line in _upgraded(book, found):
-        console.print(_text(line), soft_wrap=True)
+        console.print(text(line), soft_wrap=True)
 
 
 def _upgraded(book: "Ledger", found: "Upgrade") -> Iterator[str]:
@@ -168,11 +167,11 @@ def recovered(traces: "Sequence[Trace]") -> None:
         entry, words = trace.entry, RECOVERED[trace.state].format(where=trace.where)
         told = f" {trace.problem}" if trace.problem else ""
         console.print(
-            _text(f"Entry {entry.number} reserved {_shown(entry.epsilon)} of {entry.dataset}: {words}{told}"),
+            text(f"Entry {entry.number} reserved {_shown(entry.epsilon)} of {entry.dataset}: {words}{told}"),
             soft_wrap=True,
         )
     if not traces:
-        console.print(_text("Every reservation has its release, or was taken back."))
+        console.print(text("Every reservation has its release, or was taken back."))
 
 
 def leave_if_edited(broken: int | None, *, json: bool) -> None:
@@ -194,10 +193,10 @@ def target(out: Path | None) -> Iterator[TextIO]:
     if out is None:
         yield sys.stdout
         return
-    text = io.StringIO(newline="")
-    yield text
+    held = io.StringIO(newline="")
+    yield held
     try:
-        atomic.write(out, text.getvalue(), new=True)
+        atomic.write(out, held.getvalue(), new=True)
     except FileExistsError:
         raise LedgerError(f"'{out}' exists already.", "choose another name for the export.") from None
     except OSError as error:
@@ -261,8 +260,3 @@ def _moment(entry: "Entry") -> str:
 
 def _shown(value: Fraction | None) -> str:
     return "?" if value is None else shown(value)
-
-
-def _text(text: str) -> Text:
-    """Text as it is: no markup, and nothing that moves a terminal's cursor."""
-    return Text(dawa.ledger.entries.escaped(text))

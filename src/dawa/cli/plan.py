@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Column, Table
-from rich.text import Text
 
 import dawa
 from dawa.budget import shown
 from dawa.cli import options, specs
 from dawa.cli.specs import Typed
-from dawa.cli.terminal import reported, screen, working, write_json
+from dawa.cli.terminal import reported, screen, tell, working, write_json
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.ledger import Account
@@ -176,11 +175,10 @@ def _show(spec: Spec, found: Plan, account: Account | None, times: int | None) -
     ]
     if account is not None:
         lines += [_left(found, account, times), account.whom]
-    for line in lines:
-        console.print(Text(line), soft_wrap=True)
+    tell(*lines)
     if found.looks and found.expected:
         console.print(_noise(found))
-    console.print(Text(found.accuracy), soft_wrap=True)
+    tell(found.accuracy)
 
 
 def _left(found: Plan, account: Account, times: int | None) -> str:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
-from rich.text import Text
 
 import dawa
 from dawa.cli.options import Json, Place, as_number
-from dawa.cli.terminal import plain, reported, screen, write_json
+from dawa.cli.terminal import reported, screen, text, write_json
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.results.answers import Answer
@@ -84,7 +83,7 @@ def query(
             tell_apart(dawa.results.overview.overview(found, confidence))
             if not asked and queries is None:
                 hint = f"Ask for a range: dawa query {shlex.quote(release)} {dawa.spec.ranges.example(found.axes)}"
-                screen().print(Text(plain(hint)), soft_wrap=True)
+                screen().print(text(hint), soft_wrap=True)
 
 
 def _wanted(release: Release, typed: Sequence[str], queries: str | None) -> list[Asked]:
@@ -112,20 +111,20 @@ def answers_as_table(release: Release, asked: Sequence[Asked], answers: Sequence
     kept = release.privacy.kept
     notes = [answer.remark.removesuffix(kept).removesuffix("; ") for answer in answers]
     caption = f"low to high holds the true count with {_percent(answers[0].confidence)} confidence or more"
-    table = Table(caption=Text(f"{caption}; all numbers are {plain(kept)}" if kept else caption))
+    table = Table(caption=text(f"{caption}; all numbers are {kept}" if kept else caption))
     names = dawa.publish.tables.labels(asked)
     for name in (*names, *(axis.column for axis in release.axes)):
-        table.add_column(Text(plain(name)))
+        table.add_column(text(name))
     for name in ("answer", "noise margin", "bias bound", "low", "high"):
         table.add_column(name, justify="right")
     if any(notes):
         table.add_column("remark")
     for one, found, note in zip(asked, answers, notes, strict=True):
         known = dict(one.labels)
-        labels = [Text(plain(known.get(name, ""))) for name in names]
-        spans = [Text(plain(f"{lo} to {hi}")) for lo, hi in zip(one.lo, one.hi, strict=True)]
+        labels = [text(known.get(name, "")) for name in names]
+        spans = [text(f"{lo} to {hi}") for lo, hi in zip(one.lo, one.hi, strict=True)]
         numbers = (found.value, found.noise_margin, found.bias_bound, found.low, found.high)
-        beside = [Text(plain(note))] if any(notes) else []
+        beside = [text(note)] if any(notes) else []
         table.add_row(*labels, *spans, *(f"{number:,.0f}" for number in numbers), *beside)
     return table
 
@@ -149,9 +148,9 @@ def tell_apart(found: Overview) -> None:
     if found.apart is None:
         return
     console = screen()
-    console.print(Text(plain(found.said())) if len(found.ways) == 1 else _ways(found), soft_wrap=len(found.ways) == 1)
+    console.print(text(found.said()) if len(found.ways) == 1 else _ways(found), soft_wrap=len(found.ways) == 1)
     if found.warning:
-        console.print(Text(plain(found.warning), style="bold red"), soft_wrap=True)
+        console.print(text(found.warning, "bold red"), soft_wrap=True)
 
 
 def _ways(found: Overview) -> Table:
@@ -162,7 +161,7 @@ def _ways(found: Overview) -> Table:
         table.add_column(name, justify="right")
     most = MOST_WAYS if len(found.ways) > MOST_WAYS + 1 else len(found.ways)
     for way in found.ways[:most]:
-        table.add_row(Text(plain(way.label)), *_numbers(way.answer))
+        table.add_row(text(way.label), *_numbers(way.answer))
     if len(found.ways) > most:
         table.add_row(f"{len(found.ways) - most} other reasons", "fewer each")
     if found.apart is not None:

@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 import dawa
 from dawa.budget import shown
 from dawa.cli import options, specs
 from dawa.cli.query import answers_as_json, answers_as_table, apart_as_json, tell_apart
 from dawa.cli.specs import Typed
-from dawa.cli.terminal import reported, screen, working, write_json
+from dawa.cli.terminal import reported, screen, tell, working, write_json
 from dawa.errors import FolderError, InvariantError, LedgerError, PublicNote, SpecError, UnbookedWarning
 
 if TYPE_CHECKING:  # --help answers without them
@@ -280,8 +279,7 @@ def _tell(spec: Spec, made: Made) -> None:
         *_left(spec, made.account),
         f"Ask it: dawa query {shlex.quote(str(written.folder))} {dawa.spec.ranges.example(released.axes)}",
     ]
-    for line in lines:
-        console.print(Text(line), soft_wrap=True)
+    tell(*lines)
 
 
 def _left(spec: Spec, account: Account | None) -> list[str]:

@@ -8,8 +8,8 @@ from typing import Annotated, TextIO
 
 import typer
 
-from dawa.cli.terminal import plain, reported
-from dawa.errors import OptionError
+from dawa.cli.terminal import reported
+from dawa.errors import OptionError, printable
 from dawa.server import needs_serve
 
 HELP = """Answer ranges over HTTP, for people who build on releases. Only releases are read, never data.
@@ -107,5 +107,5 @@ def _address(host: str, port: int) -> str:
 
 def _write(target: TextIO, lines: Sequence[str]) -> None:
     """Write lines at once, before the server runs."""
-    target.write("".join(plain(line) + "\n" for line in lines))
+    target.write("".join(printable(line) + "\n" for line in lines))
     target.flush()

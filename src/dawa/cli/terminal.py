@@ -11,13 +11,15 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TextIO
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from dawa import progress
-from dawa.errors import DawaError, ExhaustedError, PublicNote
+from dawa.errors import DawaError, ExhaustedError, FolderError, PublicNote, printable
 from dawa.host import interrupts
 
 REFUSED, EXHAUSTED, STOPPED = 1, 3, 128
@@ -41,13 +43,15 @@ def write_json(data: object, target: TextIO | None = None) -> None:
     (target or sys.stdout).write(encoder.dumps(data, indent=1) + "\n")
 
 
-def plain(line: str) -> str:
-    r"""One line, and nothing that moves a terminal's cursor: names of files and columns may hold anything.
+def text(line: str, style: str = "") -> Text:
+    """A line as it is, without markup; names of files and columns in it may hold anything."""
+    return Text(printable(line), style)
 
-    >>> plain("a\nb é")
-    'a\\nb é'
-    """
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+
+def tell(*lines: str) -> None:
+    """Say sentences to a person, each on a line of its own."""
+    for line in lines:
+        screen().print(text(line), soft_wrap=True)
 
 
 @contextmanager
@@ -70,6 +74,7 @@ def reported(json: bool = False) -> Iterator[None]:  # noqa: FBT001, FBT002  the
     """
     try:
         with interrupts.raised():
+            _check_folder()
             yield
     except DawaError as error:
         _say(type(error).__name__, error.problem, error.hint, json=json)
@@ -95,6 +100,14 @@ def reported(json: bool = False) -> Iterator[None]:  # noqa: FBT001, FBT002  the
         raise typer.Exit(REFUSED) from None
 
 
+def _check_folder() -> None:
+    """Refuse to begin in a folder that was removed: every name that is relative to it would seem to be missing."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise FolderError("The current folder was removed.", "change to one that exists: cd.") from None
+
+
 def _noted(error: BaseException, problem: str, hint: str) -> tuple[str, str]:
     """A problem and a hint, with what our notes add to them; notes of others may quote values."""
     for note in getattr(error, "__notes__", ()):
@@ -111,4 +124,4 @@ def _say(kind: str, problem: str, hint: str, *, json: bool) -> None:
             sys.stdout.flush()
             return
     with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(plain(told) + "\n")
+        sys.stderr.write(printable(told) + "\n")

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dawa.errors import LedgerError
-from dawa.ledger.entries import Entry, escaped
+from dawa.errors import LedgerError, printable
+from dawa.ledger.entries import Entry
 
 VARIABLE = "DAWA_LEDGER_ANCHOR"
 """The environment variable that names the anchor."""
@@ -23,6 +23,10 @@ WORD = "dawa-ledger"
 LINE = re.compile(rf"(?<!\w){WORD} ([0-9a-f]{{16}}) ([1-9][0-9]{{0,17}}) ([0-9a-f]{{64}})(?!\w)")
 
 BEGIN = f"if there was none before, begin one with {VARIABLE} unset: dawa ledger receipt >> FILE; else find out why."
+
+
+class UnanchoredError(LedgerError):
+    """There is no receipt of a ledger in its anchor: at all, or yet."""
 
 
 @dataclass(frozen=True)
@@ -107,13 +111,13 @@ class Anchor:
         """All receipts.
 
         Raises:
-            LedgerError: If there is no such file.
+            UnanchoredError: If there is no such file.
         """
         try:
             return receipts(self.path.read_text(encoding="ascii", errors="replace"))
         except OSError as error:
-            raise LedgerError(
-                f"The anchor of the ledger, '{escaped(str(self.path))}', cannot be read ({error.strerror}).",
+            raise UnanchoredError(
+                f"The anchor of the ledger, '{printable(str(self.path))}', cannot be read ({error.strerror}).",
                 BEGIN,
             ) from None
 
@@ -121,18 +125,18 @@ class Anchor:
         """Compare a ledger with what ``read`` gave.
 
         Raises:
-            LedgerError: If it is not the ledger that it was, or if there is no receipt of it.
+            LedgerError: If it is not the ledger that it was; an UnanchoredError if there is no receipt of it.
         """
         if not entries and kept:
             raise LedgerError(
-                f"The anchor '{escaped(str(self.path))}' belongs to another ledger, or this one was here before: it has"
-                " receipts, and there is no entry.",
+                f"The anchor '{printable(str(self.path))}' belongs to another ledger, or this one was here before:"
+                " it has receipts, and there is no entry.",
                 "restore the ledger from a backup, or name another anchor for a new one.",
             )
         if not check(name, entries, kept) and entries:
-            raise LedgerError(
-                f"The anchor '{escaped(str(self.path))}' has no receipt of the ledger {name}: somebody put another one"
-                " in its place, or it is the first time.",
+            raise UnanchoredError(
+                f"The anchor '{printable(str(self.path))}' has no receipt of the ledger {name}: somebody put another"
+                " one in its place, or it is the first time.",
                 BEGIN,
             )
 
@@ -155,7 +159,7 @@ class Anchor:
                 os.close(handle)
         except OSError as error:
             raise LedgerError(
-                f"Entry {receipt.number} is booked, but the anchor '{escaped(str(self.path))}' cannot be written"
+                f"Entry {receipt.number} is booked, but the anchor '{printable(str(self.path))}' cannot be written"
                 f" ({error.strerror}).",
                 "make it writable; then see what was booked: dawa ledger history.",
             ) from None

@@ -82,7 +82,7 @@ class Ledger:
             LedgerError: If the dataset already has an account, or the ledger cannot be written.
         """
         draft = drafts.create(dataset, cap, who, unit, table)
-        self._append(decisions.create, draft, making=True)
+        store.made(self.place, partial(decisions.create, self.place, draft))
         return self.account(dataset)
 
     def raise_cap(self, dataset: str, cap: Epsilon, *, why: str, who: str | None = None) -> Account:
@@ -294,11 +294,9 @@ class Ledger:
     def _accounts(self) -> dict[str, Account]:
         return decisions.added(self.place, store.read(self.place))
 
-    def _append(
-        self, decide: Callable[[store.Place, Entry, store.Pages], Entry], draft: Entry, *, making: bool = False
-    ) -> Entry:
+    def _append(self, decide: Callable[[store.Place, Entry, store.Pages], Entry], draft: Entry) -> Entry:
         """Book what is decided about a draft."""
-        return store.append(self.place, partial(decide, self.place, draft), making=making)
+        return store.append(self.place, partial(decide, self.place, draft))
 
 
 @dataclass(frozen=True)

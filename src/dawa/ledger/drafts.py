@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any
 
 from dawa import budget
-from dawa.errors import LedgerError
+from dawa.errors import LedgerError, printable
 from dawa.ledger import entries, scopes
 from dawa.ledger.entries import (
     BIND,
@@ -75,13 +75,13 @@ def finalise(reserved: Entry, release_id: object, file: str | PathLike[str] | No
         reserved.who,
         reservation=reserved.number,
         release_id=checked(release_id, "release_id"),
-        file=None if file is None else entries.escaped(os.fspath(file)),
+        file=None if file is None else printable(os.fspath(file)),
     )
 
 
 def filed(release_id: object, file: str | PathLike[str]) -> Entry:
     """Where a release is; its reservation is filled in when the release is found."""
-    return _now(FILE, "", None, release_id=checked(release_id, "release_id"), file=entries.escaped(os.fspath(file)))
+    return _now(FILE, "", None, release_id=checked(release_id, "release_id"), file=printable(os.fspath(file)))
 
 
 def entry(kind: str, dataset: object, who: str | None, **more: Any) -> Entry:  # noqa: ANN401  fields of an entry

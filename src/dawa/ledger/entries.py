@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from dawa.budget import fraction
-from dawa.errors import LedgerError
+from dawa.errors import LedgerError, printable
 
 START = "0" * 64
 """The hash that the first entry has in place of its predecessor's."""
@@ -158,21 +158,9 @@ def checked(value: object, what: str) -> str:
     return value
 
 
-def escaped(text: str) -> str:
-    r"""Text that fits on a line of any terminal and into any database.
-
-    >>> print(escaped("a" + chr(10) + "b"))
-    a\nb
-    """
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape", "backslashreplace").decode()
-        for letter in text
-    )
-
-
 def user() -> str:
     """The operating system's user name; in containers, users may have none."""
     try:
-        return escaped(getpass.getuser()) or "unknown"
+        return printable(getpass.getuser()) or "unknown"
     except (ImportError, KeyError, OSError):
         return f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown"

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dawa.budget import shown
-from dawa.errors import BudgetError, ExhaustedError, LedgerError, PublicNote, TakenBackError
+from dawa.errors import BudgetError, ExhaustedError, LedgerError, PublicNote, TakenBackError, printable
 from dawa.ledger import scopes
 from dawa.ledger.accounts import Account
-from dawa.ledger.entries import TAKE_BACK, Entry, escaped
+from dawa.ledger.entries import TAKE_BACK, Entry
 from dawa.ledger.scopes import Scope
 
 
@@ -107,7 +107,7 @@ def no_account(name: str, dataset: object, known: Sequence[str]) -> LedgerError:
     """A dataset that the ledger does not know."""
     names = ", ".join(f"'{one}'" for one in known[:10]) + (", ..." if len(known) > 10 else "")
     return LedgerError(
-        f"The ledger {name} has no account for {escaped(str(dataset))!r}.",
+        f"The ledger {name} has no account for {printable(str(dataset))!r}.",
         f"it has accounts for {names or 'no dataset'}; open one with dawa ledger create DATASET --cap 2.",
     )
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dawa import check
-from dawa.errors import LedgerError
-from dawa.ledger.entries import escaped
+from dawa.errors import LedgerError, printable
 
 RECORD, UNKNOWN = "record", "unknown"
 """How single records, and units that nobody said, are written on a command line."""
@@ -103,7 +102,7 @@ def unit_of(unit: object) -> tuple[str, ...]:
     columns = (unit,) if isinstance(unit, str) else unit
     if not isinstance(columns, Sequence) or not all(isinstance(column, str) and column for column in columns):
         raise LedgerError("A unit is named by columns.", HINT)
-    found = tuple(escaped(column) for column in columns)
+    found = tuple(printable(column) for column in columns)
     if len(set(map(folded, found))) < len(found):
         raise LedgerError("A unit names a column twice; names are compared without case.", "name each column once.")
     return found
@@ -126,7 +125,7 @@ def table_of(table: object) -> str | None:
         raise LedgerError(
             "A table is named by text in a ledger.", "pass the name that dawa.sources.label(table) gives."
         )
-    return escaped(table)
+    return printable(table)
 
 
 def times_of(times: object) -> int:
@@ -152,7 +151,7 @@ def parsed(text: str) -> Unit:
     except csv.Error:
         columns = []
     if not columns or not all(column.strip() for column in columns):
-        raise LedgerError(f"{escaped(text)!r} names no unit.", "write --unit record, or columns: --unit person,day.")
+        raise LedgerError(f"{printable(text)!r} names no unit.", "write --unit record, or columns: --unit person,day.")
     return unit_of([column.strip() for column in columns])
 
 

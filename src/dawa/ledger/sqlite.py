@@ -19,8 +19,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, create_engine, inspect
 from sqlalchemy.pool import NullPool
 
-from dawa.errors import LedgerError
-from dawa.ledger import entries
+from dawa.errors import LedgerError, printable
 from dawa.ledger.anchor import Anchor
 
 PATIENCE = 60
@@ -66,7 +65,7 @@ class SqliteFile:
             raise LedgerError("This path cannot name a ledger.", "pass the path of a file, such as ledger.db.")
         if anchor is not None and anchor.path == Path(path).absolute():
             raise LedgerError("The anchor is the ledger itself.", "name another file, better on another disk.")
-        return cls(f"'{entries.escaped(str(path))}'", Path(path).absolute(), anchor)
+        return cls(f"'{printable(str(path))}'", Path(path).absolute(), anchor)
 
     @property
     def flag(self) -> str:

@@ -5,6 +5,7 @@ committed before anybody is told, or not at all.
 """
 
 import gc
+import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,11 +16,14 @@ from sqlalchemy.exc import DBAPIError
 
 from dawa.errors import LedgerError
 from dawa.ledger import entries
-from dawa.ledger.anchor import Anchor, Receipt
+from dawa.ledger.anchor import Anchor, Receipt, UnanchoredError
 from dawa.ledger.entries import Entry
 
 VERSION = entries.NEWEST
 """The newest version that can be read. A ledger starts with version 1, and an entry that needs more raises it."""
+
+PATIENCE, PAUSE = 20, 0.05
+"""How often, and how many seconds apart, the first receipt of a new ledger is looked for."""
 
 _TABLES = MetaData()
 _LEDGER = Table("dawa_ledger", _TABLES, Column("version", Integer, nullable=False))
@@ -129,6 +133,19 @@ def read(place: Place) -> Pages:
     kept = _kept(place, making=False)  # first, so that what it says was booked before we look
     with _transaction(place, writing=False) as connection:
         return _read(place, connection, kept)
+
+
+def made(place: Place, decide: Callable[[Pages], Entry]) -> Entry:
+    """Add an entry to a ledger that is created if there is none.
+
+    Somebody else may create it in the same moment, and its first receipt follows its first entry: that is waited for.
+    """
+    for _ in range(PATIENCE):
+        try:
+            return append(place, decide, making=True)
+        except UnanchoredError:
+            time.sleep(PAUSE)
+    return append(place, decide, making=True)
 
 
 def append(place: Place, decide: Callable[[Pages], Entry], *, making: bool = False) -> Entry:

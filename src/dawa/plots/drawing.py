@@ -17,7 +17,7 @@ from unicodedata import east_asian_width
 import numpy as np
 
 from dawa.arrays import FloatArray
-from dawa.errors import OptionError
+from dawa.errors import OptionError, printable
 from dawa.host import atomic
 from dawa.limits import MOST_PIXELS
 
@@ -89,11 +89,6 @@ def text(value: object) -> str:
     """
     shown = printable(str(value)[: LONGEST + 1])
     return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
-
-
-def printable(value: str) -> str:
-    """A text in which nothing breaks a line or a file."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in value)
 
 
 def titled(chart: Any, title: str) -> None:  # noqa: ANN401  Matplotlib's

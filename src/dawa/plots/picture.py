@@ -17,7 +17,7 @@ from dawa.axis.apart import touching
 from dawa.axis.dates import DateAxis
 from dawa.axis.written import written
 from dawa.budget import shown
-from dawa.errors import OptionError
+from dawa.errors import OptionError, printable
 from dawa.limits import MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
 from dawa.plots import drawing
 from dawa.results.margins import margin_factor
@@ -91,7 +91,7 @@ def beside(release: Release) -> list[str]:
     found, kept = overview(replace(release, axes=tuple(shortened))), release.privacy.kept
     held = touching(shortened, [(True, True)] * len(shortened))
     sentences = [f"Edges: {held}." if held else "", found.said(), found.warning, f"Numbers {kept}." if kept else ""]
-    return [drawing.printable(sentence) for sentence in sentences if sentence]
+    return [printable(sentence) for sentence in sentences if sentence]
 
 
 def drawable(release: Release) -> bool:

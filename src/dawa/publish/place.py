@@ -195,7 +195,10 @@ def _made(given: Path, *, replace: bool) -> Place:
 def _check(given: Path, target: Path, *, replace: bool) -> None:
     if target.exists() and not target.is_dir():
         raise FolderError(f"{given} is a file.", "choose another name for the folder.")
-    if target in {Path.cwd().resolve(), *Path.cwd().resolve().parents}:
+    here = None
+    with suppress(FileNotFoundError):  # the current folder was removed
+        here = Path.cwd().resolve()
+    if here is not None and target in {here, *here.parents}:
         raise FolderError(f"{given} is the current folder, or a folder above it.", "name a new folder.")
     if target.is_symlink():
         raise FolderError(f"{given} is a link that leads nowhere.", "choose another name for the folder.")

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from dawa.errors import printable
 from dawa.limits import MOST_LOG_LINE, MOST_LOG_LINES
 
 SECONDS = 60.0
@@ -82,7 +83,7 @@ class Brief(logging.Handler):
 def _line(text: str) -> str:
     """One line of limited length; the end of a traceback says more than its beginning."""
     short = text if len(text) <= MOST_LOG_LINE else f"{text[: MOST_LOG_LINE // 4]} … {text[-MOST_LOG_LINE * 3 // 4 :]}"
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in short)
+    return printable(short)
 
 
 def configuration() -> dict[str, Any]:

@@ -10,6 +10,7 @@ from functools import cache
 from os import PathLike, fspath
 from typing import Any
 
+from dawa.axis.base import is_text
 from dawa.errors import SourceError
 from dawa.limits import MOST_MISSING_WORDS
 
@@ -148,7 +149,7 @@ def _encoding(name: object) -> str:
     """An encoding in which damage stays within one character: Unicode's own, and those of one byte per character."""
     try:
         found = codecs.lookup(name).name if isinstance(name, str) else ""
-    except LookupError:
+    except (LookupError, UnicodeError, ValueError):  # the last two for what is no name at all
         found = ""
     plain = "utf-8" if found == "utf-8-sig" else found
     if plain in UNICODE or _is_bytewise(plain):
@@ -180,6 +181,8 @@ def _check_format(text: object) -> None:
 def _listed(values: object, name: str) -> tuple[str, ...] | None:
     if values is None and name == "header":
         return None
-    if isinstance(values, (list, tuple)) and all(isinstance(value, str) for value in values):
-        return tuple(values)
-    raise SourceError(f"{name}= is not a list of text.", f"pass {name}=['a', 'b'], for example.")
+    if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
+        raise SourceError(f"{name}= is not a list of text.", f"pass {name}=['a', 'b'], for example.")
+    if not all(map(is_text, values)):
+        raise SourceError(f"{name}= holds what no text file can hold.", "leave it out, or make it shorter.")
+    return tuple(values)

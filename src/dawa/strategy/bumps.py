@@ -64,8 +64,8 @@ class Patches:
         return list(np.unravel_index(self.order, self.shape))
 
 
-FEW_ROWS = 256
-"""Rows that any number of buckets may have."""
+FEW_ROWS, ROW_EVERY = 256, 40
+"""Rows that any number of buckets may have, and the buckets for which there may be one more: a search makes fewer."""
 
 CHUNK = 512
 """Queries whose sums over all rows are held at once."""
@@ -163,7 +163,7 @@ class BumpStrategy(LeafRows):
             raise broken("has rows whose entries are not sorted", "column")
         if (weights < 1).any() or (weights > RESOLUTION).any():
             raise broken(f"has weights below 1 or above {RESOLUTION}", "weights")
-        if len(ptr) - 1 > min(MOST_BUMPS, self.buckets // 8 + FEW_ROWS):
+        if len(ptr) - 1 > min(MOST_BUMPS, self.buckets // ROW_EVERY + FEW_ROWS):
             raise broken("has more rows than any search makes", "ptr")
 
     @cached_property
