@@ -33,6 +33,15 @@ def test_a_seed_makes_the_same_input_again():
         assert made[0] == made[1] != made[2]
 
 
+def test_one_input_does_not_change_the_next():
+    """What is put into a document is changed there, and must not be changed where it came from."""
+    before = repr(mutation.PLAIN)
+    for run in range(2000):
+        rng = fuzz.generator("loader", 1, run)
+        mutation.document({"a": [1, {"b": [2]}], "c": "d"}, rng)
+    assert repr(mutation.PLAIN) == before
+
+
 def test_the_command_counts_and_ends_well(tmp_path):
     command = [sys.executable, "-m", "dawa_bench.faults.fuzz", "spec", "--runs", "700", "--jobs", "2"]
     ran = subprocess.run([*command, "--folder", str(tmp_path)], capture_output=True, text=True, check=False)  # noqa: S603

@@ -180,6 +180,7 @@ class Summary:
         }
 
 
+@books.kept()
 def accounts(entries: Iterable[Entry]) -> dict[str, Account]:
     """The accounts that result from these entries, in their order."""
     tallies: dict[str, _Tally] = {}

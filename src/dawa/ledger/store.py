@@ -4,7 +4,6 @@ Nothing here knows what an entry means. A decision sees every entry that was eve
 committed before anybody is told, or not at all.
 """
 
-import gc
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -225,7 +224,7 @@ def _pages(place: Place, connection: Connection) -> Pages:
     if before is not None and sign == place.sign() and _head(connection) == before.head:
         return before
     rows = _rows(connection)
-    with _without_collecting():
+    with entries.kept():
         pages = Pages(tuple(_entry(place, row) for row in rows), entries.first_broken(rows))
     _remember(place, pages)
     return pages
@@ -238,18 +237,6 @@ def _remember(place: Place, pages: Pages) -> None:
         _READ[place] = sign, pages
     else:
         _READ.pop(place, None)
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Let Python not look for garbage among thousands of entries, none of which is."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def _head(connection: Connection) -> str | None:

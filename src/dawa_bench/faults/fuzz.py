@@ -176,6 +176,7 @@ def fuzzed(name: str, runs: int, seed: int, jobs: int, seconds: float, folder: s
             if worker.run >= runs:
                 worker.process.join()
                 continue
+            worker.process.join(1)
             problem = f"the process died or hung at run {worker.run} or shortly after (exit {worker.process.exitcode})"
             worker.process.kill()
             tally.failures.append(_kept(folder, name, seed, worker.run, worker.content, problem))

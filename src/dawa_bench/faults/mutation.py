@@ -1,5 +1,6 @@
 """Valid inputs made hostile: values of other types and sizes, fields twice or gone, and bytes that changed."""
 
+import copy
 import json
 import random
 from collections.abc import Callable
@@ -233,7 +234,7 @@ def nasty(rng: random.Random, *, python: bool = False) -> Any:  # noqa: ANN401  
     """A value that somebody would try."""
     kind = rng.randrange(8)
     if python and kind < 2:
-        return rng.choice(PYTHON)
+        return copy.deepcopy(rng.choice(PYTHON))
     if kind < 3:
         return rng.choice(NUMBERS)
     if kind == 3:
@@ -244,7 +245,7 @@ def nasty(rng: random.Random, *, python: bool = False) -> Any:  # noqa: ANN401  
         )
     if kind == 5:
         return nested(rng.choice((1, 2, 5, 30, 40, 200)))
-    return rng.choice(PLAIN)
+    return copy.deepcopy(rng.choice(PLAIN))  # what is put into a document is changed further
 
 
 def nested(depth: int) -> Any:  # noqa: ANN401  lists in lists
