@@ -179,6 +179,11 @@ MOST_NESTED = 64
 MOST_COVERING = 24
 """Hats of a release file that may lie over one bucket: a reader's time grows with the third power of it."""
 
+# Ledgers.
+
+MOST_RECEIPT_BYTES = 2**28
+"""Bytes of a file of receipts: some millions of them."""
+
 # Specs.
 
 MOST_SPEC_BYTES = 2**20

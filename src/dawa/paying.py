@@ -5,20 +5,21 @@ reservation that a person may take back. One that dies later leaves a release th
 what was booked about it. Between the first private draw and the end of writing, signals wait.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from dawa import progress
 from dawa.axis import AutoAxis, Axis
 from dawa.errors import LedgerError, OptionError, PublicNote, SourceError, TakenBackError
-from dawa.host import interrupts
-from dawa.results.keeping import FileKeeper, Keeper, warned
+from dawa.host import interrupts, scratch
+from dawa.numerals import told
+from dawa.results.keeping import FileKeeper, Keeper, Kept, warned
 from dawa.results.release import Release
 from dawa.sources.tables import Source
 
@@ -41,7 +42,7 @@ class Payment:
         keeper: Puts the release where it stays; None leaves it in memory.
         name: What the release is called.
         reservation: What was paid.
-        kept: Where the release is.
+        kept: Where the release is, once it is kept.
     """
 
     book: "Ledger | None"
@@ -49,7 +50,7 @@ class Payment:
     keeper: Keeper | None
     name: str = field(default_factory=lambda: uuid4().hex)
     reservation: "Reservation | None" = None
-    kept: Path | None = None
+    kept: Kept | None = None
     _hold: interrupts.Hold | None = field(default=None, repr=False)
     _paid: ExitStack = field(default_factory=ExitStack, repr=False)
     _place: ExitStack = field(default_factory=ExitStack, repr=False)
@@ -63,6 +64,9 @@ class Payment:
         Raises:
             DawaError: If the ledger or the account is not named, or nothing can be written where the release should go.
         """
+        named = isinstance(out, (str, PathLike)) and isinstance(os.fspath(out), str)
+        if not (named or out is None or hasattr(out, "keep")):
+            raise OptionError(f"out={told(out)} is not the name of a file.", "pass the path of a new file, as text.")
         payment = cls(_ledger(ledger, dataset), dataset, None if isinstance(out, (str, PathLike)) else out)
         if isinstance(out, (str, PathLike)):
             payment.keeper = payment._place.enter_context(FileKeeper.at(out))
@@ -77,7 +81,7 @@ class Payment:
             stopped = interrupts.Interrupted(self._hold.asked[0])
             if self.kept is not None:
                 stopped.add_note(
-                    PublicNote(f"The release was finished first, as it is paid for: it is in {self.kept}.")
+                    PublicNote(f"The release was finished first, as it is paid for: it is in {self.kept.path}.")
                 )
             raise stopped
 
@@ -88,7 +92,10 @@ class Payment:
         if self.book is None or self.dataset is None:
             return
         _check_case(unit, source)
-        where = {} if self.keeper is None else {KEPT: {**self.keeper.where, "release": self.name}}
+        where = {}
+        if self.keeper is not None:
+            self.book.place.spare(self.keeper.where)
+            where = {KEPT: {**self.keeper.where, "release": self.name, "host": scratch.here()}}
         self.reservation = self.book.reserve(
             self.dataset, epsilon, what={**what, **where}, mechanism=mechanism, unit=unit, table=table
         )
@@ -115,18 +122,20 @@ class Payment:
 
     def _finalise(self, reservation: "Reservation") -> None:
         try:
-            reservation.finalise(self.name, self.kept)
+            reservation.finalise(self.name, None if self.kept is None else self.kept.path)
         except TakenBackError as error:
             if self.keeper is None or self.kept is None:
                 raise
+            hidden = self.keeper.withdraw(self.kept)
+            where = f"is in {hidden}" if hidden is not None else f"was moved away from {self.kept.path} meanwhile"
             raise TakenBackError(
-                f"{error.problem} What was computed is in {self.keeper.withdraw(self.kept)}, and is not paid for.",
+                f"{error.problem} What was computed {where}, and is not paid for.",
                 f"delete it without looking at it; {error.hint}",
             ) from None
         except (LedgerError, KeyboardInterrupt) as error:
             # A release that is paid for is kept even if the ledger fails now: its entry stays spent, and pending.
-            why = str(error) if isinstance(error, LedgerError) else "it was interrupted."
-            again = "" if self.kept is None else f" The release is in {self.kept}: dawa ledger recover books it."
+            why = error.problem if isinstance(error, LedgerError) else "it was interrupted."
+            again = "" if self.kept is None else f" The release is in {self.kept.path}: dawa ledger recover books it."
             warned(
                 f"The release was made, but the ledger could not record it: {why}\n"
                 f"Entry {reservation.entry.number} stays spent: do not take it back.{again}"

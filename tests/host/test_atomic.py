@@ -105,3 +105,34 @@ def test_what_the_shell_opened_is_written_to(tmp_path):
 
 def test_folders_that_cannot_be_synced_are_no_obstacle(tmp_path):
     atomic.sync([tmp_path, tmp_path / "missing"])
+
+
+def test_without_links_a_new_file_replaces_none(tmp_path, monkeypatch):
+    def none(*_paths):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(os, "link", none)
+    atomic.write(tmp_path / "file", "first", new=True)
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "first"
+    meanwhile = atomic._write
+
+    def late(*arguments):
+        meanwhile(*arguments)
+        (tmp_path / "late").write_text("mine", encoding="utf-8")
+
+    monkeypatch.setattr(atomic, "_write", late)
+    with pytest.raises(FileExistsError):
+        atomic.write(tmp_path / "late", "second", new=True)
+    assert (tmp_path / "late").read_text(encoding="utf-8") == "mine"
+    assert names(tmp_path) == {"file", "late"}
+
+
+def test_a_file_can_be_written_through_another_folder(tmp_path, monkeypatch):
+    (tmp_path / "through").mkdir()
+    seen = []
+    meanwhile = atomic._write
+    monkeypatch.setattr(atomic, "_write", lambda scratch, *rest: (seen.append(scratch), meanwhile(scratch, *rest)))
+    atomic.write(tmp_path / "file", "content", new=True, through=tmp_path / "through")
+    assert seen[0].parent == tmp_path / "through"
+    assert names(tmp_path) == {"file", "through"}
+    assert not names(tmp_path / "through")

@@ -77,6 +77,8 @@ def test_nothing_else_is_touched(temporary):
     (temporary / "dawa-spill-abcdefgh").symlink_to(temporary / "target")
     (temporary / "dawa-spill-file_abc").touch()
     (temporary / "dawa-spill-of-mine").mkdir()
+    (temporary / "dawa-spill-evidence").mkdir()
+    (temporary / "dawa-spill-evidence" / "notes.txt").touch()
     (temporary / "other-spill-abcdefgh").mkdir()
     before = {aged(path) if not path.is_symlink() else path for path in temporary.iterdir()}
     with scratch.spill():

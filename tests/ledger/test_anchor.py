@@ -1,5 +1,6 @@
 """A receipt outside the ledger notices when an older copy is put back."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -198,3 +199,13 @@ def test_on_the_command_line(tmp_path, monkeypatch):
     refused(dawa("ledger", "check", "none.txt"), "cannot be read")
     (tmp_path / "empty.txt").touch()
     refused(dawa("ledger", "check", "empty.txt"), "no receipt of this ledger")
+
+
+@pytest.mark.usefixtures("book")
+def test_what_never_ends_is_not_read(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(LedgerError, match="is not a file"):
+            ledger.opened(tmp_path / "ledger.db", anchor=place).summary()
+    monkeypatch.setattr(anchor, "MOST_RECEIPT_BYTES", 2**21)
+    refused(dawa("ledger", "check", "/dev/zero", "--ledger", tmp_path / "ledger.db"), "File too large")

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dawa import ledger
+from dawa.errors import LedgerError
 from dawa.ledger import entries
 from dawa.ledger.accounts import accounts, closed_by, pending, shown
 from dawa.ledger.entries import Entry
@@ -173,3 +175,32 @@ def test_what_was_not_reserved_there_is_not_taken_back(kind, wrong):
 @given(NUMBERS)
 def test_a_budget_is_never_rounded_when_it_is_shown(value):
     assert Fraction(shown(value)) == value
+
+
+def test_descriptions_that_no_reader_could_take_apart_are_refused(tmp_path):
+    book = ledger.opened(tmp_path / "ledger.db")
+    book.create("hr", cap=1, unit="record")
+    for depth in (40, 494, 5000):
+        what = {}
+        for _ in range(depth):
+            what = {"a": [what]} if depth == 40 else {"a": what}
+        with pytest.raises(LedgerError, match=r"deep|plain JSON"):
+            book.reserve("hr", "0.1", what=what, mechanism="dawa")
+    assert len(book.history()) == 1
+
+
+@pytest.mark.parametrize("file", [b"x", 5, ["x"]])
+def test_what_is_no_path_is_refused(tmp_path, file):
+    book = ledger.opened(tmp_path / "ledger.db")
+    book.create("hr", cap=1, unit="record")
+    reserved = book.reserve("hr", "0.1", what={}, mechanism="dawa")
+    with pytest.raises(LedgerError, match="is not a path"):
+        reserved.finalise("x", file)
+    reserved.finalise("x")
+    with pytest.raises(LedgerError, match="is not a path"):
+        book.filed("x", file)
+
+
+def test_long_names_of_users_are_cut(monkeypatch):
+    monkeypatch.setattr("getpass.getuser", lambda: "x" * 100_000)
+    assert len(entries.user()) == entries.LONGEST

@@ -111,3 +111,9 @@ def test_spaces_do_not_make_a_column_of_records(text):
 def test_a_damaged_scope_is_refused(wrong):
     with pytest.raises((ValueError, TypeError, LookupError)):
         Scope.from_json(wrong)
+
+
+@pytest.mark.parametrize("letter", [0x034F, 0xFE0F, 0xE0100, 0x180B, 0x115F, 0x1160, 0x3164, 0x2800, 0xFFA0])
+def test_letters_that_nobody_sees_make_no_other_account(letter):
+    for name in (f"h{chr(letter)}r", f"{chr(letter)}hr", f"HR{chr(letter)}"):
+        assert scopes.same_account(name) == scopes.same_account("hr")

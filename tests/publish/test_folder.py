@@ -32,7 +32,7 @@ def grid():
 def written(target, release, asked=(), **options):
     stream = io.StringIO()
     with folder.prepared(target, [ranges.typed(text, release.axes) for text in asked], stream, **options) as keeper:
-        kept = keeper.keep(release)
+        kept = keeper.keep(release).path
     assert not stream.getvalue()
     if keeper.written.problem is not None:
         raise keeper.written.problem
@@ -274,6 +274,7 @@ def test_no_disk_at_all(tmp_path, release, monkeypatch):
     monkeypatch.setattr(type(release), "save", full_disk)
     stream = io.StringIO()
     with folder.prepared(tmp_path / "out", last_resort=stream) as keeper:
+        monkeypatch.setattr(folder.atomic, "write", full_disk)
         assert keeper.keep(release) is None
     assert "was printed" in keeper.written.problem.problem
     monkeypatch.undo()
@@ -286,7 +287,7 @@ def test_a_folder_that_appears_meanwhile_is_not_overwritten(tmp_path, release):
     with folder.prepared(tmp_path / "out") as keeper:
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "other").touch()
-        kept = keeper.keep(release)
+        kept = keeper.keep(release).path
     assert "was taken in the meantime" in keeper.written.problem.problem
     assert str(kept) in keeper.written.problem.problem
     assert {path.name for path in kept.iterdir()} == set(keeper.written.files)

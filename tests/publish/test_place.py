@@ -14,6 +14,7 @@ from dawa.errors import FolderError
 from dawa.host import atomic, scratch
 from dawa.publish import folder
 from dawa.publish import place as places
+from dawa.results.keeping import Kept
 
 AGE = dawa.Axis("age", 0, 100)
 
@@ -25,7 +26,7 @@ def release():
 
 def kept(target, release, **options):
     with folder.prepared(target, **options) as keeper:
-        where = keeper.keep(release)
+        where = keeper.keep(release).path
     assert keeper.written.problem is None
     assert {path.name for path in where.iterdir()} == set(keeper.written.files)
     return keeper
@@ -76,7 +77,7 @@ def test_where_nothing_can_be_renamed_files_move_up(tmp_path, release, monkeypat
         monkeypatch.setattr(Path, "mkdir", read_only)
     with folder.prepared(tmp_path / "out") as keeper:
         assert keeper.place.inside
-        assert keeper.keep(release) == tmp_path / "out"
+        assert keeper.keep(release).path == tmp_path / "out"
     assert names(tmp_path / "out") == {*keeper.written.files, "lost+found"}
     assert names(tmp_path) == {"out"}
     with (
@@ -101,7 +102,7 @@ def test_what_appears_inside_meanwhile_is_not_overwritten(tmp_path, release, mon
     (tmp_path / "out").mkdir()
     with folder.prepared(tmp_path / "out") as keeper:
         (tmp_path / "out" / "README.md").write_text("mine", encoding="utf-8")
-        where = keeper.keep(release)
+        where = keeper.keep(release).path
     assert (tmp_path / "out" / "README.md").read_text(encoding="utf-8") == "mine"
     assert where.parent == tmp_path / "out"
     assert not where.name.startswith(".")
@@ -207,7 +208,7 @@ def test_what_is_not_paid_for_is_hidden(tmp_path, release, monkeypatch, mounted,
         return rename(self, to)
 
     monkeypatch.setattr(Path, "rename", busy)
-    hidden = keeper.withdraw(keeper.written.folder)
+    hidden = keeper.withdraw(Kept.at(keeper.written.folder))
     assert hidden.name.startswith(".not-paid-for-")
     assert not (tmp_path / name / "release.json").exists()
 

@@ -159,12 +159,19 @@ def take_back(
     *,
     ledger: Where = USUAL_LEDGER,
     who: Who = None,
+    nothing_was_made: Annotated[
+        bool,
+        typer.Option(
+            "--nothing-was-made", help="You have looked where the run was: on another machine, or in another container."
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Undo a reservation."""
     with reported(json):
         book = dawa.ledger.opened(ledger)
-        _check_gone(next((one for one in book.summary().pending if one.number == entry), None))
+        reserved = next((one for one in book.summary().pending if one.number == entry), None)
+        _check_gone(reserved, looked=nothing_was_made)
         undone = book.take_back(entry, why=why, who=who)
         account = book.account(undone.dataset)
         answer(
@@ -211,7 +218,7 @@ def check(
     with reported(json):
         book = dawa.ledger.opened(ledger)
         try:
-            text = "" if receipts is None else receipts.read_text(encoding="utf-8", errors="replace")
+            text = "" if receipts is None else dawa.ledger.anchor.text_of(receipts)
         except OSError as error:
             raise LedgerError(
                 f"'{receipts}' cannot be read ({error.strerror}).", "name a file with receipts."
@@ -227,9 +234,15 @@ def check(
         )
 
 
-def _check_gone(entry: Entry | None) -> None:
-    """Refuse to take back what a run is still working on, or what has led to a release."""
+def _check_gone(entry: Entry | None, *, looked: bool) -> None:
+    """Refuse to take back what a run is still working on, or what has led to a release, or may have."""
     trace = None if entry is None else dawa.publish.recovery.traced(entry)
+    if trace is not None and trace.state == dawa.publish.recovery.ELSEWHERE and not looked:
+        raise LedgerError(
+            f"The run that reserved entry {trace.entry.number} was on another machine, or in another container: whether"
+            " there is a release cannot be seen from here.",
+            "run dawa ledger recover there; if nothing is found, say so here with --nothing-was-made.",
+        )
     if trace is not None and trace.state == dawa.publish.recovery.WORKING:
         raise LedgerError(f"The run that reserved entry {trace.entry.number} is still at work.", "wait until it ends.")
     if trace is not None and trace.state == dawa.publish.recovery.UNREADABLE:

@@ -43,6 +43,8 @@ RECOVERED = {
     "found": "its release is in {where}, and the ledger does not know.",
     "booked": "its release is in {where}, and now the ledger knows.",
     "nothing": "there is no release in {where}. If its run was killed and nobody moved it, nothing was made.",
+    "elsewhere": "there is no release in {where} here. Its run was on another machine, or in another container, where"
+    " this path may mean another place: recover it there.",
     "unnamed": "it does not say where its release is. If nothing was made, it can be taken back.",
 }
 """What ``dawa ledger recover`` says, by the states of ``publish.recovery``."""

@@ -15,7 +15,9 @@ from pathlib import Path
 from dawa.host.scratch import HIDDEN
 
 
-def write(path: str | os.PathLike[str], content: str | bytes, *, new: bool = False) -> Path:
+def write(
+    path: str | os.PathLike[str], content: str | bytes, *, new: bool = False, through: Path | None = None
+) -> Path:
     """Write a file.
 
     A link is followed: what it points to is replaced. What is not a file, such as a pipe, is written to as it is.
@@ -24,6 +26,7 @@ def write(path: str | os.PathLike[str], content: str | bytes, *, new: bool = Fal
         path: Where to.
         content: Text, which becomes UTF-8, or bytes.
         new: Refuse to replace a file.
+        through: The folder in which it is written before it gets its name, on the same disk; None takes its own.
 
     Raises:
         FileExistsError: If there is something of that name, and ``new`` is set.
@@ -39,10 +42,13 @@ def write(path: str | os.PathLike[str], content: str | bytes, *, new: bool = Fal
         with named.open("wb") as file:
             file.write(data)
         return named
-    scratch = target.with_name(f"{HIDDEN}{secrets.token_hex(8)}")
+    scratch = (through or target.parent) / f"{HIDDEN}{secrets.token_hex(8)}"
     try:
         _write(scratch, data, mode)
-        _named(scratch, target, new=new)
+        if new:
+            name(scratch, target)
+        else:
+            scratch.replace(target)
     except BaseException:
         with suppress(OSError):
             scratch.unlink(missing_ok=True)
@@ -62,27 +68,40 @@ def sync(folders: Iterable[Path]) -> None:
                 os.close(handle)
 
 
+def name(file: Path, target: Path) -> None:
+    """Give a file another name, if nobody has it.
+
+    A link is refused if the name is taken. Where there are no links, the name is taken first, and then replaced.
+
+    Raises:
+        FileExistsError: If there is something of that name.
+    """
+    try:
+        os.link(file, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        file.replace(target)
+    else:
+        file.unlink()
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file is at a path, whatever is called so later; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _mode(target: Path) -> int | None:
     """The mode of the file that is there; None if there is none."""
     try:
         return target.stat().st_mode
     except FileNotFoundError:
         return None
-
-
-def _named(scratch: Path, target: Path, *, new: bool) -> None:
-    """Give a file its name. A link to it is refused if the name is taken; not every file system has links."""
-    if new:
-        try:
-            os.link(scratch, target)
-        except FileExistsError:
-            raise
-        except OSError:
-            pass
-        else:
-            scratch.unlink()
-            return
-    scratch.replace(target)
 
 
 def _write(scratch: Path, data: bytes, mode: int | None) -> None:

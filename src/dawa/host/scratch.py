@@ -5,6 +5,7 @@ its user, and is removed at every exit that can be caught. After one that cannot
 """
 
 import os
+import platform
 import re
 import shutil
 import stat
@@ -30,6 +31,12 @@ HIDDEN = ".dawa-"
 
 OURS = re.compile(re.escape(HIDDEN) + "[0-9a-f]{8}")
 """Names of such folders."""
+
+HALF = re.compile(re.escape(HIDDEN) + "[0-9a-f]{16}")
+"""Names of files that are not whole yet, or that have no name yet."""
+
+MARK = "swept-by-dawa"
+"""A file by which a folder among the temporary files is known to be ours, whatever it is called."""
 
 
 @contextmanager
@@ -61,6 +68,21 @@ def abandoned(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
     return []
 
 
+def here() -> str:
+    """This machine and, on Linux, the file systems that this process sees: a path means the same only there."""
+    mounts = ""
+    with suppress(OSError):
+        mounts = f" {Path('/proc/self/ns/mnt').readlink()}"
+    return platform.node() + mounts
+
+
+def halves(folder: Path) -> list[Path]:
+    """Files in a folder of ours that got no name, because their process was killed; without those that are empty."""
+    with suppress(OSError):
+        return sorted(file for file in folder.iterdir() if HALF.fullmatch(file.name) and file.stat().st_size)
+    return []
+
+
 def remove_empty(folder: Path) -> None:
     """Remove the hidden folders of ours in a folder that are abandoned and empty."""
     for left in abandoned(folder, OURS):
@@ -85,9 +107,11 @@ def private(name: str) -> Path | None:
 def spill() -> Iterator[Path]:
     """A private folder for what an engine cannot hold in memory; those of killed processes are removed first."""
     for left in abandoned(Path(tempfile.gettempdir()), re.compile(re.escape(SPILL) + "[a-z0-9_]{8}")):
-        shutil.rmtree(left, ignore_errors=True)
+        if (left / MARK).exists():
+            shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=SPILL))
     try:
+        (folder / MARK).touch()
         with locked(folder):
             yield folder
     finally:

@@ -7,14 +7,17 @@ and with which every use of the ledger is compared. It should lie where whoever 
 it unnoticed: another disk, a file that can only be appended to, a folder under version control.
 """
 
+import errno
 import os
 import re
+import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dawa.errors import LedgerError, printable
 from dawa.ledger.entries import Entry
+from dawa.limits import MOST_RECEIPT_BYTES
 
 VARIABLE = "DAWA_LEDGER_ANCHOR"
 """The environment variable that names the anchor."""
@@ -67,6 +70,28 @@ def receipts(text: str) -> list[Receipt]:
     return [Receipt(found[1], int(found[2]), found[3]) for found in LINE.finditer(text)]
 
 
+def text_of(path: Path, *, regular: bool = False) -> str:
+    """What a file of receipts holds.
+
+    Args:
+        path: The file.
+        regular: Refuse a pipe or a device, which may never end, or never begin.
+
+    Raises:
+        OSError: If it cannot be read, or has no end in sight.
+    """
+    if regular and not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "this is not a file")
+    parts, length = [], 0
+    with path.open("rb") as file:
+        while part := file.read(1 << 20):
+            parts.append(part)
+            length += len(part)
+            if length > MOST_RECEIPT_BYTES:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    return b"".join(parts).decode("ascii", "replace")
+
+
 def check(name: str, entries: Sequence[Entry], kept: Iterable[Receipt]) -> int:
     """Compare a ledger with receipts; the result is how many of them are its own.
 
@@ -114,7 +139,7 @@ class Anchor:
             UnanchoredError: If there is no such file.
         """
         try:
-            return receipts(self.path.read_text(encoding="ascii", errors="replace"))
+            return receipts(text_of(self.path, regular=True))
         except OSError as error:
             raise UnanchoredError(
                 f"The anchor of the ledger, '{printable(str(self.path))}', cannot be read ({error.strerror}).",

@@ -363,9 +363,10 @@ class Reservation:
         number = self.entry.number
         known = decisions.trusted(self.ledger.place, pages)
         if self.entry not in pages.entries[number - 1 : number]:
-            raise LedgerError(
-                f"The ledger {self.ledger.place.name} no longer has entry {number}.",
-                "the ledger was replaced by another or an older one; restore it from a backup.",
+            raise TakenBackError(
+                f"The ledger {self.ledger.place.name} no longer has entry {number}: somebody put another or an older"
+                " one in its place.",
+                "or put the right ledger back, and then: dawa ledger recover.",
             )
         return known[self.dataset]
 

@@ -111,6 +111,12 @@ def finalise(place: Place, draft: Entry, pages: Pages) -> Entry:
     closing = closed_by(pages.entries, draft.reservation or 0)
     if closing is not None:
         raise refusals.not_finalised(closing)
+    for found in pages.entries:
+        if found.kind == FINALISE and found.release_id == draft.release_id:
+            raise LedgerError(
+                f"The release {draft.release_id} is booked already, by entry {found.number}.",
+                "every release has a name of its own, and pays for itself.",
+            )
     return draft
 
 

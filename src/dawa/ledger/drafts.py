@@ -26,6 +26,8 @@ from dawa.ledger.entries import (
     checked,
 )
 from dawa.ledger.scopes import FOR, Scope
+from dawa.limits import MOST_FILE_DEPTH
+from dawa.numerals import told
 
 
 def create(dataset: object, cap: object, who: str | None, unit: object, table: object) -> Entry:
@@ -75,13 +77,19 @@ def finalise(reserved: Entry, release_id: object, file: str | PathLike[str] | No
         reserved.who,
         reservation=reserved.number,
         release_id=checked(release_id, "release_id"),
-        file=None if file is None else printable(os.fspath(file)),
+        file=None if file is None else _path(file),
     )
 
 
 def filed(release_id: object, file: str | PathLike[str]) -> Entry:
     """Where a release is; its reservation is filled in when the release is found."""
-    return _now(FILE, "", None, release_id=checked(release_id, "release_id"), file=printable(os.fspath(file)))
+    return _now(FILE, "", None, release_id=checked(release_id, "release_id"), file=_path(file))
+
+
+def _path(file: object) -> str:
+    if isinstance(file, (str, PathLike)) and isinstance(named := os.fspath(file), str):
+        return printable(named)
+    raise LedgerError(f"file={told(file)} is not a path.", "pass a path, as text.")
 
 
 def entry(kind: str, dataset: object, who: str | None, **more: Any) -> Entry:  # noqa: ANN401  fields of an entry
@@ -119,6 +127,22 @@ def described(what: object) -> dict[str, Any]:
     if FOR in what:
         raise LedgerError(f"The ledger itself writes '{FOR}' into descriptions.", "choose another word for yours.")
     try:
-        return dict(json.loads(canonical(dict(what))))
-    except (TypeError, ValueError):
+        found = canonical(dict(what))
+    except (TypeError, ValueError, RecursionError):
         raise LedgerError("what must hold plain JSON values only.", hint) from None
+    read = dict(json.loads(found))
+    _check_depth(read)
+    return read
+
+
+def _check_depth(what: dict[str, Any]) -> None:
+    """Refuse what a reader of the ledger could not take apart."""
+    level: list[Any] = [what]
+    for _ in range(MOST_FILE_DEPTH):
+        inner = [one.values() if isinstance(one, dict) else one for one in level]
+        level = [value for values in inner for value in values if isinstance(value, (dict, list))]
+        if not level:
+            return
+    raise LedgerError(
+        f"what holds lists or dicts that lie more than {MOST_FILE_DEPTH} deep in one another.", "pass it as text."
+    )

@@ -175,6 +175,6 @@ def checked(value: object, what: str) -> str:
 def user() -> str:
     """The operating system's user name; in containers, users may have none."""
     try:
-        return printable(getpass.getuser()) or "unknown"
+        return printable(getpass.getuser())[:LONGEST].strip() or "unknown"
     except (ImportError, KeyError, OSError):
         return f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown"

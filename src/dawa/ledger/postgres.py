@@ -7,6 +7,7 @@ transaction waits for the disk, whatever the server's default for ``synchronous_
 
 import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,6 +97,9 @@ class PostgresDatabase:
     def exists(self) -> bool:
         """A database may always hold a ledger: its anchor is begun by hand."""
         return True
+
+    def spare(self, where: Mapping[str, str]) -> None:
+        """No file is in its way."""
 
     def engine(self, *, making: bool) -> Engine:  # noqa: ARG002  a database is never created here
         """Connections to the server."""

@@ -80,13 +80,20 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
+_UNSEEN = [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0]
+_UNSEEN += [*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0000, 0xE1000)]
+UNSEEN = dict.fromkeys(_UNSEEN)
+"""Letters that nobody sees, though they count as printable: fillers, joiners and choices between forms of a letter."""
+
+
 def same_account(name: str) -> str:
     r"""The name of an account as it is compared: other forms of a letter, such as wide ones, are that letter.
 
     >>> same_account("\uff28\uff32") == same_account("hr"), same_account("\ufb01les") == same_account("files")
     (True, True)
     """
-    return folded(unicodedata.normalize("NFKC", folded(unicodedata.normalize("NFKC", name))))
+    seen = unicodedata.normalize("NFKC", name.translate(UNSEEN)).translate(UNSEEN)
+    return folded(unicodedata.normalize("NFKC", folded(seen)))
 
 
 def unit_of(unit: object) -> tuple[str, ...]:

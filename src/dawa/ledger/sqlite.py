@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 import sqlite3
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,10 +20,14 @@ from sqlalchemy import Connection, Engine, create_engine, inspect
 from sqlalchemy.pool import NullPool
 
 from dawa.errors import LedgerError, printable
+from dawa.host.atomic import identity
 from dawa.ledger.anchor import Anchor
 
 PATIENCE = 60
 """Seconds to wait for another writer, which needs a few milliseconds."""
+
+COMPANIONS = ("-journal", "-wal", "-shm")
+"""How the names of files end that SQLite makes beside a database, and removes without looking what is in them."""
 
 MOUNTS = Path("/proc/self/mountinfo")
 """Where Linux lists what is mounted where."""
@@ -63,8 +67,11 @@ class SqliteFile:
         """The ledger at a path."""
         if "\0" in str(path) or not str(path).strip():
             raise LedgerError("This path cannot name a ledger.", "pass the path of a file, such as ledger.db.")
-        if anchor is not None and anchor.path == Path(path).absolute():
-            raise LedgerError("The anchor is the ledger itself.", "name another file, better on another disk.")
+        if anchor is not None and _owned(Path(path), anchor.path):
+            raise LedgerError(
+                "The anchor is the ledger itself, or a file of SQLite beside it.",
+                "name another, better on another disk.",
+            )
         return cls(f"'{printable(str(path))}'", Path(path).absolute(), anchor)
 
     @property
@@ -94,14 +101,28 @@ class SqliteFile:
             self._check_alone()
         return _engine(self.path, making)
 
+    def spare(self, where: Mapping[str, str]) -> None:
+        """Refuse to write where the ledger is, or where SQLite puts its own files and removes those of others."""
+        for path in map(Path, where.values()):
+            if _owned(self.path, path):
+                raise LedgerError(f"{path} is the ledger, or belongs to it.", "choose another name for the release.")
+            if path in self.path.parents:
+                raise LedgerError(f"The ledger {self.name} lies in {path}.", "choose another folder for the release.")
+
     def begin(self, connection: Connection, *, writing: bool) -> None:
         """Start a transaction; a writing one locks out all other writers before it reads anything."""
+        # A program that asks for a write-ahead log asks for all programs, until somebody takes it back.
+        if writing and connection.exec_driver_sql("PRAGMA journal_mode = DELETE").scalar() != "delete":
+            raise LedgerError(
+                f"The ledger {self.name} is open in another program, in SQLite's mode WAL.",
+                "close that program, and try again; nothing was booked.",
+            )
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
         self.still(connection)
 
     def still(self, connection: Connection) -> None:
         """Make sure that the path still names the file that is open, and that nothing else does."""
-        if _identity(self.path) != getattr(connection.connection.dbapi_connection, "identity", None):
+        if identity(self.path) != getattr(connection.connection.dbapi_connection, "identity", None):
             problem, hint = EXPLANATIONS["SQLITE_READONLY_DBMOVED"]
             raise LedgerError(problem.format(self.name), hint)
         self._check_alone()
@@ -192,18 +213,16 @@ EXPLANATIONS = {
 }
 
 
+def _owned(ledger: Path, path: Path) -> bool:
+    """Whether a path names a ledger's file, or one that SQLite makes and removes beside it."""
+    own, asked = (os.path.realpath(name) for name in (ledger, path))
+    return asked in {own, *(own + ending for ending in COMPANIONS)}
+
+
 class _Connection(sqlite3.Connection):
     """A connection that knows which file was at its path when it was opened."""
 
     identity: tuple[int, int] | None = None
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _mounted(file: Path) -> bool:
@@ -224,11 +243,11 @@ def _engine(path: Path, making: bool) -> Engine:  # noqa: FBT001  a key of the c
 
     def connected() -> sqlite3.Connection:
         # isolation_level=None: transactions begin where we say, not where the driver guesses.
-        before = _identity(path)
+        before = identity(path)
         connection = sqlite3.connect(
             f"{path.as_uri()}?mode={mode}", timeout=PATIENCE, isolation_level=None, uri=True, factory=_Connection
         )
-        connection.identity = before or _identity(path)
+        connection.identity = before or identity(path)
         connection.execute("PRAGMA synchronous = EXTRA")
         return connection
 

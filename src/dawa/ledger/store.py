@@ -5,7 +5,7 @@ committed before anybody is told, or not at all.
 """
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -69,6 +69,10 @@ class Place(Protocol):
 
     def exists(self) -> bool:
         """Whether there may be a ledger already."""
+        ...
+
+    def spare(self, where: Mapping[str, str]) -> None:
+        """Raise an error if a release that is written to these paths would harm the ledger, or be harmed by it."""
         ...
 
     def engine(self, *, making: bool) -> Engine:

@@ -16,13 +16,13 @@ from typing import TextIO
 from dawa import limits, progress
 from dawa.errors import FolderError, ReleaseError
 from dawa.host import atomic
-from dawa.host.scratch import HIDDEN
+from dawa.host.scratch import HALF
 from dawa.plots import picture
 from dawa.publish import place as places
 from dawa.publish import readme, tables
-from dawa.publish.place import ASKED, RELEASE, Place
+from dawa.publish.place import ASKED, Place
 from dawa.results.answers import Answer
-from dawa.results.keeping import withdrawn
+from dawa.results.keeping import RELEASE, Kept
 from dawa.results.release import Release, load
 from dawa.sources.labels import public
 from dawa.sources.tables import is_address
@@ -73,20 +73,20 @@ class FolderKeeper:
         """Where the release will be, for a ledger."""
         return self.place.where
 
-    def keep(self, release: Release) -> Path | None:
+    def keep(self, release: Release) -> Kept | None:
         """Write the release; the result is its folder or file, or None if it could only be printed.
 
         Whatever cannot be written is told by ``written.problem``: nothing is raised once the release is safe.
         """
         self.written = _kept(self.place, release, self.asked, self.last_resort)
-        return self.written.folder if self.written.files else None
+        return Kept.at(self.written.folder) if self.written.files else None
 
-    def withdraw(self, kept: Path) -> Path:
+    def withdraw(self, kept: Kept) -> Path | None:
         """Take a release that is not paid for away from where people look, and put an earlier one back."""
-        hidden = withdrawn(kept, RELEASE)
-        if self.written is not None and self.written.earlier is not None:
+        hidden, target = kept.withdrawn(), self.place.target
+        if self.written is not None and self.written.earlier is not None and not os.path.lexists(target):
             with suppress(OSError):
-                self.written.earlier.rename(self.place.target)
+                self.written.earlier.rename(target)
         return hidden
 
 
@@ -184,7 +184,7 @@ def _completed(place: Place, release: Release, asked: Sequence[Asked], moved: Se
     if README not in there:
         atomic.write(place.scratch / README, readme.readme(release, files))
     for file in place.scratch.iterdir():
-        if file.name == ASKED or file.name.startswith(HIDDEN):  # or half a file that a killed run left
+        if file.name == ASKED or HALF.fullmatch(file.name):  # or half a file that a killed run left
             file.unlink()
     found = places.named(place)
     taken = FolderError(
@@ -213,7 +213,7 @@ def _rescued(place: Place, release: Release, last_resort: TextIO | None, reason:
     """A release that does not fit where it should be, saved elsewhere."""
     for rescue in place.rescues:
         with suppress(OSError):
-            release.save(rescue)
+            atomic.write(rescue, release.as_text(), new=True)
             problem = FolderError(
                 f"{place.label} cannot be written ({reason}), but the release is safe in {rescue}.",
                 "its budget is spent: keep that file.",

@@ -15,14 +15,13 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dawa.errors import FolderError
 from dawa.host import atomic, scratch
-
-RELEASE = "release.json"
+from dawa.results.keeping import RELEASE
 
 ASKED = "asked.json"
 """The ranges that were named, as long as a folder is not complete: whoever completes it needs them. By this file a
@@ -63,8 +62,12 @@ class Place:
     @property
     def rescues(self) -> list[Path]:
         """Files elsewhere that the release is written to if there is no room here."""
-        name = f"dawa-{self.target.name[:64]}-{self.scratch.name[-8:]}.json"
-        return [folder / name for folder in _elsewhere()]
+        return [folder / self.rescue for folder in _elsewhere()]
+
+    @property
+    def rescue(self) -> str:
+        """What such a file is called."""
+        return f"dawa-{self.target.name[:64]}-{self.scratch.name[-8:]}.json"
 
     @property
     def label(self) -> Path:
@@ -104,16 +107,15 @@ def prepared(target: str | os.PathLike[str], *, replace: bool = False) -> Iterat
         FolderError: If the folder exists already, or cannot be written.
     """
     given = Path(target)
-    try:
-        place = _made(given, replace=replace)
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "this cannot be a name"
-        raise FolderError(f"{given} cannot be written: {reason}.", "choose another folder.") from None
-    try:
-        with scratch.locked(place.scratch):
-            yield place
-    finally:
-        discard(place)
+    with ExitStack() as stack:
+        try:
+            place = _made(given, replace=replace)
+            stack.callback(discard, place)
+            stack.enter_context(scratch.locked(place.scratch))
+        except (OSError, ValueError, RuntimeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "this cannot be a name"
+            raise FolderError(f"{given} cannot be written: {reason}.", "choose another folder.") from None
+        yield place
 
 
 def discard(place: Place) -> None:
@@ -121,7 +123,7 @@ def discard(place: Place) -> None:
     if not os.path.lexists(place.scratch) or (place.scratch / RELEASE).exists():
         return
     shutil.rmtree(place.scratch, ignore_errors=True)
-    for folder in reversed(place.made):
+    for folder in (place.scratch, *reversed(place.made)):  # an empty one can be removed even if nobody may look into it
         with suppress(OSError):
             folder.rmdir()
 
@@ -162,7 +164,8 @@ def _sweep(target: Path) -> None:
     scratch.remove_empty(target)
     for folder in left_behind(target):
         with suppress(OSError):
-            if all(name == ASKED or name.startswith(scratch.HIDDEN) for name in _names(folder)):
+            ours = all(name == ASKED or scratch.HALF.fullmatch(name) for name in _names(folder))
+            if ours and not scratch.halves(folder):  # one with something in it may be a release that got no name
                 (folder / ASKED).unlink()
                 shutil.rmtree(folder, ignore_errors=True)
 

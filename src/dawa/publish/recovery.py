@@ -5,6 +5,8 @@ written and what it is called (``dawa.paying``). So a release that was made is f
 paid for, and it is the only one that this payment will ever give.
 """
 
+import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -12,22 +14,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dawa.errors import DawaError
-from dawa.host import scratch
+from dawa.errors import DawaError, LedgerError
+from dawa.host import atomic, scratch
 from dawa.paying import KEPT
 from dawa.publish import folder
 from dawa.publish import place as places
-from dawa.publish.place import RELEASE, Place
-from dawa.results.keeping import other_file
+from dawa.publish.place import Place
+from dawa.results.keeping import RELEASE, UNPAID, other_file
 from dawa.results.release import Release, load
 
 if TYPE_CHECKING:
     from dawa.ledger import Entry, Ledger
 
 WORKING, FOUND, BOOKED, UNREADABLE = "working", "found", "booked", "unreadable"
-NOTHING, UNNAMED = "nothing", "unnamed"
+NOTHING, ELSEWHERE, UNNAMED = "nothing", "elsewhere", "unnamed"
 """What is known about a reservation: its process is alive, or nobody can tell; its release is there; and now the ledger
-knows it; something is there that cannot be read; there is nothing where it should be; nobody said where it would be."""
+knows it; something is there that cannot be read; there is nothing where it should be; there is nothing here, and its
+run was on another machine or in another container; nobody said where it would be."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,62 @@ class Trace:
         }
 
 
+@dataclass(frozen=True)
+class Where:
+    """Where a reservation says that its release will be.
+
+    Attributes:
+        target: The folder or file.
+        scratch: The folder in which it is written first.
+        single: Whether the target is a file.
+        rescues: Where it is written if there is no room.
+        release: What it is called.
+        host: Where its run was.
+    """
+
+    target: Path
+    scratch: Path
+    single: bool
+    rescues: tuple[Path, ...]
+    release: str
+    host: str | None
+
+    @classmethod
+    def read(cls, kept: object) -> "Where | None":
+        """What was booked, if it names what our runs name: whoever may spend can write anything into a ledger."""
+        if not isinstance(kept, dict) or not all(
+            isinstance(value, str) and "\0" not in value for value in kept.values()
+        ):
+            return None
+        single = "file" in kept
+        if not {"file" if single else "folder", "scratch", "release"} <= set(kept):
+            return None
+        target, first = Path(kept["file" if single else "folder"]), Path(kept["scratch"])
+        beside = re.escape(scratch.HIDDEN if single else f".{target.name}-") + "[0-9a-f]{8}"
+        inside = not single and first.parent == target and scratch.OURS.fullmatch(first.name)
+        ours = inside or (first.parent == target.parent and re.fullmatch(beside, first.name))
+        if not (ours and target.name and target.is_absolute()):
+            return None
+        rescue = Place(target, first).rescue
+        rescues = [Path(path) for key, path in kept.items() if key.startswith("rescue")]
+        found = tuple(path for path in rescues if path.name == rescue and path.is_absolute())
+        return cls(target, first, single, found, kept["release"], kept.get("host"))
+
+    def candidates(self) -> list[Path]:
+        """Where the release may be: under its name, where it is written first, or under the names it gets otherwise."""
+        other = other_file(self.target, self.scratch) if self.single else places.other(Place(self.target, self.scratch))
+        found = [self.scratch, self.target, *self.rescues, other]
+        with suppress(OSError, ValueError):
+            found += sorted(path for path in self.target.parent.iterdir() if self._set_aside(path.name))
+        with suppress(OSError, ValueError):  # what a mount point had to hide inside itself
+            found += [] if self.single else sorted(self.target.glob(f"{UNPAID}*"))
+        return [path for path in [*found, *scratch.halves(self.scratch)] if _maybe(path)]
+
+    def _set_aside(self, name: str) -> bool:
+        """Whether a folder beside the target may have been the target: one that --force moved, or that was unpaid."""
+        return name.startswith(UNPAID) or (not self.single and name.startswith(f"{self.target.name}.earlier-"))
+
+
 def recovered(ledger: "Ledger", dataset: str | None = None, *, dry_run: bool = False) -> list[Trace]:
     """Look for the releases of all pending reservations, and complete and book those that are found.
 
@@ -74,78 +133,79 @@ def recovered(ledger: "Ledger", dataset: str | None = None, *, dry_run: bool = F
 
 def traced(entry: "Entry") -> Trace:
     """What can be found of a reservation's release, without changing anything."""
-    with _looked(entry) as (trace, _):
+    with _looked(entry) as (trace, _, _):
         return trace
 
 
 def _recovered(ledger: "Ledger", entry: "Entry", *, dry_run: bool) -> Trace:
     from dawa.ledger import Reservation  # noqa: PLC0415  databases are slow to load
 
-    with _looked(entry) as (trace, found):
-        if dry_run or found is None or trace.where is None:
+    with _looked(entry) as (trace, where, found):
+        if dry_run or found is None or where is None or trace.where is None:
             return trace
         try:
-            where = _complete(entry, trace.where, found)
-            Reservation(ledger, entry).finalise(str(found.id), where)
+            _check_unbooked(ledger, str(found.id))
+            kept = _complete(where, trace.where, found)
+            Reservation(ledger, entry).finalise(str(found.id), kept)
         except (DawaError, OSError) as error:
             problem = error.problem if isinstance(error, DawaError) else f"It cannot be written: {error.strerror}."
             return Trace(entry, FOUND, trace.where, problem)
-        return Trace(entry, BOOKED, where)
+        return Trace(entry, BOOKED, kept)
+
+
+def _check_unbooked(ledger: "Ledger", name: str) -> None:
+    """Refuse to touch a release that another reservation has paid for."""
+    for entry in ledger.history():
+        if entry.release_id == name:
+            raise LedgerError(
+                f"Entry {entry.number} has booked this release already.", "find out who reserved it again."
+            )
 
 
 @contextmanager
-def _looked(entry: "Entry") -> Iterator[tuple[Trace, Release | None]]:
+def _looked(entry: "Entry") -> Iterator[tuple[Trace, Where | None, Release | None]]:
     """Look where a release should be; while the block runs, no other process completes it."""
-    kept = (entry.what or {}).get(KEPT)
-    if not isinstance(kept, dict) or not all(isinstance(value, str) for value in kept.values()):
-        yield Trace(entry, UNNAMED), None
+    where = Where.read((entry.what or {}).get(KEPT))
+    if where is None:
+        yield Trace(entry, UNNAMED), None, None
         return
-    first = next((Path(kept[key]) for key in ("folder", "file") if key in kept), None)
     with ExitStack() as locks:
-        state, where, found = _searched(kept, locks)
-        yield Trace(entry, state, where or first), found
+        state, here, found = _searched(where, locks)
+        yield Trace(entry, state, here or where.target), where, found
 
 
-def _searched(kept: dict[str, str], locks: ExitStack) -> tuple[str, Path | None, Release | None]:
+def _searched(where: Where, locks: ExitStack) -> tuple[str, Path | None, Release | None]:
     """The state of a release, where it is, and the release itself; what was looked at stays locked."""
     unreadable = None
-    for here in _candidates(kept):
+    for here in where.candidates():
         try:
             free = locks.enter_context(scratch.locked(here)) if here.is_dir() else True
-            if free is False or (free is None and str(here) == kept.get("scratch")):
+            if free is False or (free is None and here == where.scratch):
                 return WORKING, None, None
-            found = load(here / RELEASE if here.is_dir() else here)
+            found = None if _missing(here) else load(_file(here))
         except (DawaError, OSError):
             unreadable = unreadable if _missing(here) else here
         else:
-            if found.id == kept.get("release"):
+            if found is not None and found.id == where.release:
                 return FOUND, here, found
-    return (UNREADABLE if unreadable else NOTHING), unreadable, None
+    if unreadable is not None:
+        return UNREADABLE, unreadable, None
+    return (NOTHING if where.host in {None, scratch.here()} else ELSEWHERE), None, None
+
+
+def _file(here: Path) -> Path:
+    return here / RELEASE if here.is_dir() else here
 
 
 def _missing(here: Path) -> bool:
-    """Whether there is surely no release: not if a folder cannot be looked into."""
+    """Whether there is surely no release: a pipe, or nothing; not if a folder cannot be looked into."""
     try:
-        (here / RELEASE if stat.S_ISDIR(here.stat().st_mode) else here).stat()
+        found = _file(here).stat()
     except FileNotFoundError:
         return True
     except OSError:
         return False
-    return False
-
-
-def _candidates(kept: dict[str, str]) -> list[Path]:
-    """Where a release may be: where it is written first, under its name, or under the name it gets if that is taken."""
-    found = [Path(kept[key]) for key in ("scratch", "folder", "file") if key in kept]
-    found += [Path(path) for key, path in kept.items() if key.startswith("rescue")]
-    if "folder" in kept and "scratch" in kept:
-        target = Path(kept["folder"])
-        found.append(places.other(Place(target, Path(kept["scratch"]))))
-        with suppress(OSError, ValueError):
-            found += sorted(path for path in target.parent.iterdir() if path.name.startswith(f"{target.name}.earlier-"))
-    if "file" in kept and "scratch" in kept:
-        found.append(other_file(Path(kept["file"]), Path(kept["scratch"])))
-    return [path for path in found if _maybe(path)]
+    return not stat.S_ISREG(found.st_mode)
 
 
 def _maybe(path: Path) -> bool:
@@ -159,11 +219,30 @@ def _maybe(path: Path) -> bool:
     return True
 
 
-def _complete(entry: "Entry", here: Path, release: Release) -> Path:
-    """Complete a release in its scratch folder and give it its name; elsewhere it is complete."""
-    kept = (entry.what or {})[KEPT]
-    if str(here) == kept.get("scratch"):
-        return folder.completed(Place(Path(kept["folder"]), here), release).folder
-    with suppress(OSError, LookupError):  # all of its files have moved, or it was a lock alone
-        Path(kept["scratch"]).rmdir()
-    return here
+def _complete(where: Where, here: Path, release: Release) -> Path:
+    """Complete a release that is not where it should be, and give it its name; elsewhere it is complete."""
+    half = here.parent == where.scratch
+    if where.single:
+        found = _single(where, here) if half else here
+    elif half or here == where.scratch:
+        if half:
+            os.replace(here, where.scratch / RELEASE)  # noqa: PTH105  the same
+        return folder.completed(Place(where.target, where.scratch), release).folder
+    else:
+        found = here
+    for left in scratch.halves(where.scratch):
+        if atomic.identity(left) == atomic.identity(_file(found)):  # the same file, under the name that it had first
+            left.unlink()
+    with suppress(OSError):  # all of its files have moved, or it was a lock alone
+        where.scratch.rmdir()
+    return found
+
+
+def _single(where: Where, half: Path) -> Path:
+    """Give a file its name, or another one if that is taken."""
+    for name in (where.target, other_file(where.target, where.scratch)):
+        with suppress(FileExistsError):
+            atomic.name(half, name)
+            atomic.sync([name.parent])
+            return name
+    return half

@@ -8,7 +8,7 @@ import logging
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +17,53 @@ from uuid import uuid4
 from dawa.errors import FolderError, UnbookedWarning
 from dawa.host import atomic, scratch
 from dawa.results.release import Release
+
+RELEASE = "release.json"
+"""The file that makes a folder a release."""
+
+UNPAID = ".not-paid-for-"
+"""How the name begins of a release that turned out not to be paid for."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where a release is.
+
+    Attributes:
+        path: Its file, or the folder that holds it.
+        file: Its file.
+        mark: Which file that is: somebody may have moved it since, and put another in its place.
+    """
+
+    path: Path
+    file: Path
+    mark: tuple[int, int] | None
+
+    @classmethod
+    def at(cls, path: Path) -> "Kept":
+        """The release that was just written there."""
+        file = path / RELEASE if path.is_dir() else path
+        return cls(path, file, atomic.identity(file))
+
+    def withdrawn(self) -> Path | None:
+        """Take it away from where people and programs look for releases; the result is where it is now.
+
+        None says that somebody has moved it: what has its name now is not ours to touch.
+        """
+        if self.mark is None or atomic.identity(self.file) != self.mark:
+            return None
+        hidden = self.path.with_name(f"{UNPAID}{uuid4().hex[:8]}")
+        with suppress(OSError):
+            self.path.rename(hidden)
+            atomic.sync([hidden.parent])
+            return hidden
+        if self.file == self.path:
+            return self.path
+        with suppress(OSError):  # a mount point: without this file it is no release
+            hidden = self.file.rename(self.path / hidden.name)
+            atomic.sync([self.path])
+            return hidden
+        return self.path
 
 
 class Keeper(Protocol):
@@ -27,11 +74,11 @@ class Keeper(Protocol):
         """Where the release will be, in words that a ledger keeps."""
         ...
 
-    def keep(self, release: Release) -> Path | None:
+    def keep(self, release: Release) -> Kept | None:
         """Put it there, through to the disk; the result is where it is, or None if it is nowhere."""
         ...
 
-    def withdraw(self, kept: Path) -> Path:
+    def withdraw(self, kept: Kept) -> Path | None:
         """Take what was kept away again, because it turned out not to be paid for; the result is where it is now."""
         ...
 
@@ -47,7 +94,8 @@ class FileKeeper:
 
     Attributes:
         file: Its absolute path.
-        scratch: A folder beside it that is locked while the run is at work.
+        scratch: A folder beside it that is locked while the run is at work. The file is written there first: a run that
+            is killed before it has given the file its name leaves it where ``dawa ledger recover`` looks.
     """
 
     file: Path
@@ -61,32 +109,30 @@ class FileKeeper:
         Raises:
             FolderError: If there is something of that name, or the file cannot be written.
         """
-        try:
-            file = Path(path).absolute()
-            if os.path.lexists(file):
-                raise FolderError(f"{path} exists already.", "choose another file: a release replaces nothing.")
-            scratch.remove_empty(file.parent)
-            folder = file.with_name(f"{scratch.HIDDEN}{uuid4().hex[:8]}")
-            folder.mkdir()
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "this cannot be a name"
-            raise FolderError(f"{path} cannot be written: {reason}.", "choose another file.") from None
-        try:
-            with scratch.locked(folder):
-                yield cls(file, folder)
-        finally:
-            with suppress(OSError):
-                folder.rmdir()
+        with ExitStack() as stack:
+            try:
+                file = Path(path).absolute()
+                if _taken(file):
+                    raise FolderError(f"{path} exists already.", "choose another file: a release replaces nothing.")
+                scratch.remove_empty(file.parent)
+                folder = file.with_name(f"{scratch.HIDDEN}{uuid4().hex[:8]}")
+                folder.mkdir()
+                stack.callback(_removed, folder)
+                stack.enter_context(scratch.locked(folder))
+            except (OSError, ValueError) as error:
+                reason = error.strerror if isinstance(error, OSError) else "this cannot be a name"
+                raise FolderError(f"{path} cannot be written: {reason}.", "choose another file.") from None
+            yield cls(file, folder)
 
     @property
     def where(self) -> Mapping[str, str]:
         """The file, and the folder that is locked."""
         return {"file": str(self.file), "scratch": str(self.scratch)}
 
-    def keep(self, release: Release) -> Path | None:
+    def keep(self, release: Release) -> Kept | None:
         """Save it. If that fails now, a warning says so: whoever made the release still has it in memory."""
         try:
-            return atomic.write(self.file, release.as_text(), new=True)
+            atomic.write(self.file, release.as_text(), new=True, through=self.scratch)
         except FileExistsError:
             other = other_file(self.file, self.scratch)
         except OSError as error:
@@ -95,40 +141,35 @@ class FileKeeper:
                 " what you get elsewhere."
             )
             return None
+        else:
+            return Kept.at(self.file)
         try:
-            atomic.write(other, release.as_text(), new=True)
+            atomic.write(other, release.as_text(), new=True, through=self.scratch)
         except OSError:
             warned(
                 f"The release was made, but {self.file} was taken meanwhile.\nIts budget is spent: save what you get."
             )
             return None
         warned(f"{self.file} was taken meanwhile: the release is in {other}.")
-        return other
+        return Kept.at(other)
 
-    def withdraw(self, kept: Path) -> Path:
+    def withdraw(self, kept: Kept) -> Path | None:
         """Give the file a name that nobody looks for."""
-        return withdrawn(kept)
+        return kept.withdrawn()
 
 
-def withdrawn(kept: Path, inside: str = "") -> Path:
-    """Take a folder or file that is not paid for away from where people and programs look for releases.
+def _taken(file: Path) -> bool:
+    """Whether there is something of that name; OSError if there cannot be, as for names that are too long."""
+    try:
+        file.lstat()
+    except FileNotFoundError:
+        return False
+    return True
 
-    Args:
-        kept: Where it is.
-        inside: The file that makes a folder a release: if the folder itself cannot be renamed, this file is.
-    """
-    hidden = kept.with_name(f".not-paid-for-{uuid4().hex[:8]}")
+
+def _removed(folder: Path) -> None:
     with suppress(OSError):
-        kept.rename(hidden)
-        atomic.sync([hidden.parent])
-        return hidden
-    if not inside:
-        return kept
-    with suppress(OSError):  # a mount point
-        hidden = (kept / inside).rename(kept / hidden.name)
-        atomic.sync([kept])
-        return hidden
-    return kept
+        folder.rmdir()
 
 
 def warned(problem: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dawa.errors import DawaError, ReleaseError
 from dawa.limits import MOST_PAGES_BYTES
-from dawa.publish.place import RELEASE
+from dawa.results.keeping import RELEASE
 from dawa.results.release import Release, contents, loaded
 from dawa.server.headers import Document
 

@@ -30,7 +30,7 @@ from pathlib import Path
 
 import dawa
 from dawa.publish import recovery
-from dawa.publish.place import RELEASE
+from dawa.results.keeping import RELEASE
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 CALLS = (

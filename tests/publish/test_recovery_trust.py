@@ -1,0 +1,254 @@
+"""What a ledger says about a release is believed as far as a run could have written it, and only where the run was."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dawa as library
+from dawa import ledger, sources
+from dawa.errors import LedgerError, TakenBackError
+from dawa.host import atomic, scratch
+from dawa.publish import folder, recovery
+from helpers.commands import dawa, refused
+
+AGES = ("--column", "age", "--range", "0:100")
+AXIS = library.Axis("age", 0, 100)
+PAID = {"epsilon": "0.5", "ledger": "dawa-ledger.db", "dataset": "hr"}
+
+
+@pytest.fixture(autouse=True)
+def somewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("age\n" + "\n".join(str(age) for age in range(100)) + "\n", encoding="utf-8")
+    assert dawa("ledger", "create", "hr", "--cap", "2", "--unit", "record").code == 0
+
+
+def book():
+    return ledger.opened("dawa-ledger.db")
+
+
+def names(place="."):
+    return {path.name for path in Path(place).iterdir()}
+
+
+def reserved(**kept):
+    """Somebody who may spend writes what they like into the ledger."""
+    words = {name: str(Path(value).absolute()) if name != "release" else value for name, value in kept.items()}
+    return book().reserve("hr", "0.1", what={"kept": words}, mechanism="dawa")
+
+
+def published():
+    assert dawa("release", "people.csv", *AGES, "--epsilon", "0.5", "--dataset", "hr", "--out", "pub").code == 0
+    return library.load("pub/release.json").id
+
+
+def test_a_published_folder_is_not_moved_for_somebody_who_names_it():
+    name = published()
+    Path("pub/.dawa-notes").write_text("mine", encoding="utf-8")
+    before = names("pub")
+    reserved(folder="elsewhere", scratch="pub", release=name)
+    assert dawa("ledger", "recover").code == 0
+    assert names("pub") == before
+    assert not Path("elsewhere").exists()
+
+
+def test_a_release_is_booked_once():
+    name = published()
+    reserved(folder="pub", scratch=".pub-00000000", release=name)
+    ran = dawa("ledger", "recover")
+    assert ran.code == 1
+    assert "has booked this release already" in ran.out
+    with pytest.raises(LedgerError, match="is booked already"):
+        book().reserve("hr", "0.1", what={}, mechanism="dawa").finalise(name)
+
+
+def test_a_folder_of_somebody_else_is_not_removed():
+    name = published()
+    Path("empty").mkdir()
+    reserved(folder="pub", scratch="empty", release=name)
+    reserved(file="pub/release.json", scratch="empty", release=name)
+    dawa("ledger", "recover")
+    assert Path("empty").exists()
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        {"file": "/", "scratch": "/", "release": "x"},
+        {"scratch": "/x/.dawa-00000000", "release": "x"},
+        {"folder": "relative", "scratch": ".relative-00000000", "release": "x"},
+        {"folder": "/a/b", "scratch": "/a/.b-00000000"},
+        {"folder": "/a/b", "scratch": "/a/../a/.b-00000000", "release": "x"},
+    ],
+)
+def test_one_strange_entry_does_not_stop_the_others(kept):
+    book().reserve("hr", "0.1", what={"kept": kept}, mechanism="dawa")
+    assert dawa("ledger", "recover").code == 0
+    assert dawa("ledger", "take-back", "2", "--why", "it was nonsense").code == 0
+
+
+def test_a_pipe_is_not_waited_for():
+    os.mkfifo("out.earlier-1")
+    os.mkfifo("out")
+    reserved(folder="out", scratch=".out-00000000", release="x")
+    assert [trace.state for trace in recovery.recovered(book())] == [recovery.NOTHING]
+
+
+KILLED = """
+import os, signal, sys
+import dawa
+from dawa.host import atomic
+{owner}.{name} = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+paid = {{"epsilon": "0.5", "ledger": "dawa-ledger.db", "dataset": "hr"}}
+dawa.release("people.csv", dawa.Axis("age", 0, 100), out="ages.json", **paid)
+"""
+
+
+@pytest.mark.parametrize(("owner", "name"), [("os", "link"), ("atomic", "name")])
+def test_a_file_that_got_no_name_is_found(owner, name):
+    """Killed between the file that is whole and its name."""
+    code = KILLED.format(owner=owner, name=name)
+    ran = subprocess.run([sys.executable, "-c", code], check=False)  # noqa: S603  ours
+    assert ran.returncode == -signal.SIGKILL
+    refused(dawa("ledger", "take-back", "2", "--why", "x"), "The release that entry 2 paid for is in")
+    (trace,) = recovery.recovered(book())
+    assert (trace.state, trace.where.name) == (recovery.BOOKED, "ages.json")
+    assert library.load("ages.json").id == book().history()[-1].release_id
+    assert names() == {"people.csv", "dawa-ledger.db", "ages.json"}
+
+
+def test_a_file_that_got_no_name_and_whose_name_is_taken():
+    code = KILLED.format(owner="os", name="link")
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL  # noqa: S603  ours
+    Path("ages.json").write_text("mine", encoding="utf-8")
+    (trace,) = recovery.recovered(book())
+    assert trace.state == recovery.BOOKED
+    assert Path("ages.json").read_text(encoding="utf-8") == "mine"
+    assert library.load(trace.where).id == book().history()[-1].release_id
+
+
+def killed_in_folder():
+    """A run whose release.json is whole and has no name yet."""
+    made = library.release("people.csv", AXIS, epsilon="0.5", seed=0)
+    with folder.prepared("out") as keeper:
+        place = keeper.place
+        book().reserve("hr", "0.5", what={"kept": {**place.where, "release": made.id}}, mechanism="dawa")
+        Path("held").mkdir()
+        atomic.write(Path("held/asked.json"), "[]")
+        (Path("held") / ".dawa-0123456789abcdef").write_text(made.as_text(), encoding="utf-8")
+    Path("held").rename(place.scratch)
+    os.utime(place.scratch, (0, 0))
+    return place
+
+
+def test_a_release_without_a_name_is_found_in_a_folder_and_never_swept():
+    place = killed_in_folder()
+    assert dawa("release", "people.csv", *AGES, "--epsilon", "1", "--out", "out").code == 0
+    assert place.scratch.exists(), "it may be a release that somebody has paid for"
+    (trace,) = recovery.recovered(book())
+    assert trace.state == recovery.BOOKED
+    assert library.load(trace.where / "release.json").id == book().history()[-1].release_id
+    assert not place.scratch.exists()
+
+
+def test_half_a_release_is_not_nothing():
+    place = killed_in_folder()
+    (half,) = scratch.halves(place.scratch)
+    half.write_text(half.read_text(encoding="utf-8")[:-2], encoding="utf-8")
+    assert [trace.state for trace in recovery.recovered(book())] == [recovery.UNREADABLE]
+    refused(dawa("ledger", "take-back", "2", "--why", "x"), "There may be a release")
+
+
+def test_where_the_run_was_somewhere_else_nothing_here_means_nothing(monkeypatch):
+    with monkeypatch.context() as there:
+        there.setattr(scratch, "here", lambda: "another machine")
+        there.setattr(sources.Query, "counts", lambda _: os.strerror(-1) / 0)
+        with pytest.raises(TypeError):
+            library.release("people.csv", AXIS, out="ages.json", **PAID)
+    assert [trace.state for trace in recovery.recovered(book())] == [recovery.ELSEWHERE]
+    assert "on another machine" in dawa("ledger", "recover").out
+    refused(dawa("ledger", "take-back", "2", "--why", "x"), "was on another machine", "--nothing-was-made")
+    assert dawa("ledger", "take-back", "2", "--why", "looked there", "--nothing-was-made").code == 0
+
+
+def test_a_release_of_a_ledger_that_was_replaced_is_hidden_and_comes_back_with_it(monkeypatch):
+    """An older copy of the ledger is put in its place while a run is at work: it has no entry that pays."""
+    older, counts = Path("dawa-ledger.db").read_bytes(), sources.Query.counts
+
+    def replaced(self):
+        Path("dawa-ledger.db").rename("right.db")
+        Path("dawa-ledger.db").write_bytes(older)
+        return counts(self)
+
+    monkeypatch.setattr(sources.Query, "counts", replaced)
+    with pytest.raises(TakenBackError, match="no longer has entry 2") as caught:
+        library.release("people.csv", AXIS, out="ages.json", **PAID)
+    assert "not paid for" in caught.value.problem
+    assert not Path("ages.json").exists()
+    Path("right.db").replace("dawa-ledger.db")
+    (trace,) = recovery.recovered(book())
+    assert trace.state == recovery.BOOKED
+    assert book().history()[-1].release_id == library.load(trace.where).id
+
+
+def test_a_rescue_replaces_nothing(monkeypatch, tmp_path):
+    Path("victim").write_text("dear", encoding="utf-8")
+    made = library.release("people.csv", AXIS, epsilon=1, seed=0)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with folder.prepared("out") as keeper, open("printed", "w", encoding="utf-8") as printed:  # noqa: PTH123  the same
+        keeper.last_resort = printed
+        for rescue in keeper.place.rescues:
+            if rescue.parent == tmp_path:
+                rescue.symlink_to(tmp_path / "victim")
+        monkeypatch.setattr(type(made), "save", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+        monkeypatch.setattr(Path, "home", lambda: tmp_path / "nowhere")
+        keeper.keep(made)
+    assert Path("victim").read_text(encoding="utf-8") == "dear"
+    assert library.load("printed").id == made.id
+
+
+@pytest.mark.parametrize("ending", ["", "-journal", "-wal", "-shm"])
+def test_what_belongs_to_the_ledger_is_no_place_for_a_release(ending):
+    name = f"dawa-ledger.db{ending}"
+    with pytest.raises((LedgerError, library.errors.FolderError), match=r"belongs to it|exists already"):
+        library.release("people.csv", AXIS, out=name, **PAID)
+    assert len(book().history()) == 1
+    if ending:
+        ages = (*AGES, "--epsilon", "0.5", "--dataset", "hr")
+        refused(dawa("release", "people.csv", *ages, "--out", name), "belongs to it")
+        with pytest.raises(LedgerError, match="a file of SQLite"):
+            ledger.opened("dawa-ledger.db", anchor=name)
+
+
+def test_a_folder_that_holds_the_ledger_is_not_moved_aside():
+    Path("data").mkdir()
+    Path("dawa-ledger.db").rename("data/l.db")
+    ages = (*AGES, "--epsilon", "0.5", "--dataset", "hr", "--ledger", "data/l.db")
+    refused(dawa("release", "people.csv", *ages, "--out", "data", "--force"), "lies in")
+    assert names("data") == {"l.db"}
+
+
+def test_a_log_that_another_program_asked_for_is_given_up():
+    """In SQLite's mode WAL a copy of the file would lack the newest entries."""
+    with sqlite3.connect("dawa-ledger.db") as other:
+        assert other.execute("PRAGMA journal_mode = wal").fetchone() == ("wal",)
+        other.execute("SELECT count(*) FROM dawa_ledger_entries").fetchall()
+        with pytest.raises(LedgerError, match=r"WAL|busy"):
+            book().reserve("hr", "0.1", what={}, mechanism="dawa")
+    other.close()
+    book().reserve("hr", "0.1", what={}, mechanism="dawa")
+    Path("copy.db").write_bytes(Path("dawa-ledger.db").read_bytes())
+    assert len(ledger.opened("copy.db").history()) == 2
+
+
+def test_a_page_is_not_written_through_a_link(tmp_path):
+    published()
+    Path("pub/report.html").symlink_to(tmp_path / "anywhere")
+    refused(dawa("explore", "pub", "--no-open"), "is a link")
+    assert not Path("anywhere").exists()
+    assert dawa("explore", "pub", "--no-open", "--out", "page.html").code == 0
