@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 from typer.testing import CliRunner
 
@@ -42,3 +43,8 @@ def refused(ran, *parts, code=1):
     assert " Hint: " in ran.err
     for part in parts:
         assert part in ran.err, (part, ran.err)
+
+
+def names(folder="."):
+    """The names of what commands have left in a folder."""
+    return {path.name for path in Path(folder).iterdir()}
