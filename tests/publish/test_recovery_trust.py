@@ -221,6 +221,7 @@ def test_what_belongs_to_the_ledger_is_no_place_for_a_release(ending):
     if ending:
         ages = (*AGES, "--epsilon", "0.5", "--dataset", "hr")
         refused(dawa("release", "people.csv", *ages, "--out", name), "belongs to it")
+        refused(dawa("ledger", "export", "--out", name), "belongs to it")
         with pytest.raises(LedgerError, match="a file of SQLite"):
             ledger.opened("dawa-ledger.db", anchor=name)
 
@@ -229,7 +230,9 @@ def test_a_folder_that_holds_the_ledger_is_not_moved_aside():
     Path("data").mkdir()
     Path("dawa-ledger.db").rename("data/l.db")
     ages = (*AGES, "--epsilon", "0.5", "--dataset", "hr", "--ledger", "data/l.db")
-    refused(dawa("release", "people.csv", *ages, "--out", "data", "--force"), "lies in")
+    Path("link").symlink_to("data")
+    for out in ("data", "link"):
+        refused(dawa("release", "people.csv", *ages, "--out", out, "--force"), "lies in")
     assert names("data") == {"l.db"}
 
 

@@ -297,6 +297,7 @@ def export(
     with reported(json):
         book = dawa.ledger.opened(ledger)
         broken, entries = book.summary().broken, book.history()
+        book.place.spare({} if out is None else {"file": str(out)})
         with looks.target(out) as target:
             if json or form == "json":
                 write_json({"broken": broken, "entries": [entry.to_json() for entry in entries]}, target)

@@ -105,9 +105,9 @@ class SqliteFile:
         """Refuse to write where the ledger is, or where SQLite puts its own files and removes those of others."""
         for path in map(Path, where.values()):
             if _owned(self.path, path):
-                raise LedgerError(f"{path} is the ledger, or belongs to it.", "choose another name for the release.")
-            if path in self.path.parents:
-                raise LedgerError(f"The ledger {self.name} lies in {path}.", "choose another folder for the release.")
+                raise LedgerError(f"{path} is the ledger, or belongs to it.", "choose another name.")
+            if Path(os.path.realpath(path)) in Path(os.path.realpath(self.path)).parents:
+                raise LedgerError(f"The ledger {self.name} lies in {path}.", "choose another folder.")
 
     def begin(self, connection: Connection, *, writing: bool) -> None:
         """Start a transaction; a writing one locks out all other writers before it reads anything."""
