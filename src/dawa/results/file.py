@@ -20,6 +20,7 @@ from dawa.limits import MOST_CELLS
 from dawa.numerals import brief
 from dawa.partition.buckets import Buckets, RowMajor, StopRule, every_cell
 from dawa.partition.split import split_line
+from dawa.results import agreeing
 from dawa.results.conform import conforming, damaged
 from dawa.results.estimate import Estimate
 from dawa.results.statement import PrivacyStatement
@@ -138,6 +139,9 @@ def _estimate(data: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStat
     by_rows = buckets.get("order") == "rows"
     if by_rows and (len(totals) != math.prod(shape) or stops is not None):
         raise damaged("buckets.order", "is 'rows', but not every cell is a bucket, or there are stops")
+    variance = float(data["noise"]["unit_variance"])
+    with _named("noise"):
+        agreeing.check_measured(variance, privacy, int(strategy.column_sums().max()), stops)
     if isinstance(strategy, ProductStrategy) and (not by_rows or strategy.shape != shape):
         raise damaged("strategy.shape", "does not fit the axes and the order of the buckets")
     return Estimate(
@@ -147,7 +151,7 @@ def _estimate(data: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStat
         unbiased=unbiased,
         totals=totals,
         strategy=strategy,
-        unit_variance=float(data["noise"]["unit_variance"]),
+        unit_variance=variance,
         mechanism=privacy.mechanism,
         options=privacy.options,
         split=privacy.mechanism_split,
@@ -193,6 +197,7 @@ def _others(data: dict[str, Any] | None, axes: tuple[Axis, ...], privacy: Privac
         raise damaged("apart", "is there, and the axes count no records apart")
     if [tuple(way) for way in data["states"]] != list(ways):
         raise damaged("apart.states", "do not fit the axes")
+    agreeing.check_apart(float(data["unit_variance"]), privacy)
     totals, unbiased = (_as_many(data[name], len(ways), f"apart.{name}") for name in ("totals", "unbiased"))
     return Estimate(
         shape=(len(ways),),
