@@ -95,6 +95,18 @@ def test_a_statement_of_another_unit_or_budget_is_refused(seeds):
         refused({**data, "privacy": {**data["privacy"], "statement": said}}, "privacy.statement")
 
 
+def test_totals_apart_follow_from_what_was_measured(seeds):
+    data = json.loads(seeds[0])
+    for total in (1e9, -1.0, 0.5):
+        refused({**data, "apart": {**data["apart"], "totals": [total] * len(data["apart"]["totals"])}}, "apart.totals")
+
+
+def test_two_axes_have_two_columns(seeds):
+    data = json.loads(seeds[11])
+    data["axes"][1]["column"] = data["axes"][0]["column"]
+    refused(data, "axes have the same column twice")
+
+
 def test_names_are_compared_whatever_a_python_can_show():
     """Another version of Python may write a new character where this one writes its number, and the other way round."""
     table = {"age": [1, 2, 3], "who\u0378é\\'": [1, 2, 3]}

@@ -99,6 +99,8 @@ def read(data: Any) -> tuple[tuple[Axis, ...], Estimate, PrivacyStatement, Estim
     known = conforming(data)
     axes = tuple(_axis(axis, i) for i, axis in enumerate(known["axes"]))
     with _named("axes"):
+        if len({axis.column for axis in axes}) < len(axes):
+            raise damaged("axes", "have the same column twice")
         if math.prod(axis.size for axis in axes) > MOST_CELLS:
             raise damaged("axes", "have more than 2^62 cells together")
     with _named("privacy"):
@@ -199,6 +201,8 @@ def _others(data: dict[str, Any] | None, axes: tuple[Axis, ...], privacy: Privac
         raise damaged("apart.states", "do not fit the axes")
     agreeing.check_apart(float(data["unit_variance"]), privacy)
     totals, unbiased = (_as_many(data[name], len(ways), f"apart.{name}") for name in ("totals", "unbiased"))
+    if not np.array_equal(totals, np.maximum(unbiased, 0)):
+        raise damaged("apart.totals", "are not unbiased without what is below 0")
     return Estimate(
         shape=(len(ways),),
         epsilon=privacy.mechanism_epsilon,
