@@ -187,7 +187,10 @@ MOST_RECEIPT_BYTES = 2**28
 # Specs.
 
 MOST_SPEC_BYTES = 2**20
-"""Bytes of a spec, and of a file of ranges for each of its lines."""
+"""Bytes of a spec, and characters of a line in a file of ranges."""
+
+MOST_RANGES_FILE = 2**28
+"""Characters of a file of ranges: ten million ranges have fewer."""
 
 # Pictures and pages.
 

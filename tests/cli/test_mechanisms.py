@@ -79,6 +79,10 @@ def test_broken_files_are_refused_in_a_sentence(tmp_path, text):
     refused(ranked("--cells", 365, "--ranges", path))
 
 
+def test_a_file_of_ranges_that_never_ends_is_refused():
+    refused(ranked("--cells", 64, "--ranges", "/dev/zero"), "a line of more than")
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [

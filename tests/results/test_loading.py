@@ -1,11 +1,14 @@
 """Hostile release files: refused with the name of a field, or read in work that their bytes bound."""
 
+import itertools
 import json
 import os
 import random
 import subprocess
 import sys
+import threading
 import tracemalloc
+from contextlib import suppress
 from fractions import Fraction
 from importlib import resources
 
@@ -18,7 +21,7 @@ from dawa.errors import DawaError, OptionError, ReleaseError
 from dawa.layout.boxes import Boxes
 from dawa.limits import MOST_COVERING, MOST_FILE_DEPTH
 from dawa.partition import split
-from dawa.results import conform, json_text
+from dawa.results import conform, json_text, release
 from dawa.results.release import loaded
 from dawa.strategy.hats import HatStrategy, hat_rows, table_widths
 from dawa_bench.faults import mutation, releases
@@ -156,6 +159,48 @@ def test_long_numbers_are_refused_even_if_python_would_read_them(tmp_path):
 def test_what_never_ends_is_not_read():
     with pytest.raises(ReleaseError, match="not a JSON file"):
         dawa.load("/dev/zero")
+
+
+def test_reading_takes_no_more_room_than_the_file(tmp_path, seeds):
+    path = tmp_path / "release.json"
+    path.write_text(seeds[0], encoding="utf-8")
+    assert peak(lambda: release.contents(path)) < len(seeds[0]) + MEGABYTE
+
+
+def test_a_small_file_loads_in_a_small_address_space(tmp_path, seeds):
+    path = tmp_path / "release.json"
+    path.write_text(seeds[0], encoding="utf-8")
+    command = [sys.executable, "-c", "from dawa.cli import main; main()", "query", str(path), "0:5"]
+    limited = ["/bin/sh", "-c", 'ulimit -v 6000000; exec "$@"', "sh", *command]
+    ran = subprocess.run(limited, capture_output=True, text=True, check=False)  # noqa: S603
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "age" in ran.stdout
+
+
+def written_to(pipe, chunks):
+    """A thread that writes into a pipe until it is done, or nobody reads any more."""
+
+    def write():
+        with suppress(BrokenPipeError), pipe.open("wb", buffering=0) as opened:
+            for chunk in chunks:
+                opened.write(chunk)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    return thread
+
+
+def test_a_pipe_is_read_to_its_end_and_not_beyond_the_limit(tmp_path, monkeypatch, seeds):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    text = seeds[0].encode() + b" " * 300_000
+    writing = written_to(pipe, (text[at : at + 1000] for at in range(0, len(text), 1000)))
+    assert release.contents(pipe) == text
+    writing.join()
+    monkeypatch.setattr(release, "MOST_RELEASE_BYTES", 200_000)
+    endless = written_to(pipe, itertools.chain([b"{"], itertools.repeat(b" " * 1000)))
+    assert len(release.contents(pipe)) == 200_001
+    endless.join()
 
 
 # --- work is bounded by bytes ---------------------------------------------------------------------------------------

@@ -189,6 +189,33 @@ def test_clients_behind_a_proxy_are_counted_one_by_one(folder):
     assert [status("10.0.0.8", f"1.1.2.{number}") for number in (1, 2)] == [200, 429], "nobody else is believed"
 
 
+def test_ports_make_no_new_clients(folder):
+    """Over a real connection, as a proxy that adds ports sends them."""
+    request = "GET /releases HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Forwarded-For: {}\r\n\r\n"
+    with Served(folder, "--proxy", "127.0.0.1", "--rate", "1/1000") as server:
+
+        def status(forwarded):
+            return statuses(said(server.port, request.format(forwarded).encode()))
+
+        assert [status(f"9.9.9.9:{port}") for port in (1, 2, 3)] == [[200], [429], [429]]
+        assert status("9.9.9.9") == [429]
+        assert [status(f"[2001:db8::{port}]:{port}") for port in (1, 2)] == [[200], [429]]
+        assert [status(name) for name in ("unknown", "someone-else", "", "9.9.9.9,")] == [[200], [429], [429], [429]]
+    assert not server.err
+
+
+def test_nobody_is_sent_elsewhere(folder):
+    """A redirect would name the server as the request does."""
+    request = "GET {} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+    with Served(folder, "--host", "0.0.0.0") as server:  # noqa: S104  any name is accepted there
+        for path in ("/releases/", "/health/", "/releases/ages/", "/openapi.json/", "//releases", "//other.example/"):
+            answer = said(server.port, request.format(path).encode())
+            assert statuses(answer) == [404]
+            assert b"evil.example" not in answer
+            assert b"location" not in answer.lower()
+            assert b'"problem":' in answer
+
+
 def test_too_many_parameters(client):
     path = "/releases/ages/answer?" + "&".join(["lo=1"] * (limits.MOST_PARAMETERS + 1))
     found = client.get(path)

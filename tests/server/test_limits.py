@@ -81,9 +81,46 @@ def test_who_a_proxy_says_asks():
     assert of("10.0.0.7", "1.2.3.4, 5.6.7.8") == "5.6.7.8", "only the last entry is the proxy's"
     assert of("10.0.0.7", "1.2.3.4", "2001:db8::1") == "2001:db8::/64"
     assert of("10.0.0.7") == "10.0.0.7"
+    assert of("::ffff:10.0.0.7", "1.2.3.4") == "1.2.3.4", "the proxy, on a socket for both kinds of addresses"
     assert throttle.checked_address("2001:DB8:0::1") == "2001:db8::1"
     with pytest.raises(OptionError, match="not an address"):
         throttle.checked_address("proxy.example")
+
+
+@pytest.mark.parametrize(
+    ("written", "who"),
+    [
+        ("9.9.9.9:1234", "9.9.9.9"),
+        ("\t9.9.9.9 ", "9.9.9.9"),
+        ("1.1.1.1,9.9.9.9:65535", "9.9.9.9"),
+        ("[2001:db8:0:1::7]:80", "2001:db8:0:1::/64"),
+        ("[2001:DB8:0:1::8]", "2001:db8:0:1::/64"),
+        ("2001:db8:0:1::9%eth0", "2001:db8:0:1::/64"),
+        ("[fe80::1%25en0]:443", "fe80::/64"),
+        ("[::ffff:9.9.9.9]:80", "9.9.9.9"),
+        ("::ffff:909:909", "9.9.9.9"),
+        ("9.9.9.9:", "10.0.0.7"),
+        ("9.9.9.9:123456", "10.0.0.7"),
+        ("9.9.9.9:x", "10.0.0.7"),
+        ("09.9.9.9", "10.0.0.7"),
+        ("9.9.9.9, ", "10.0.0.7"),
+        ("9.9.9.9,", "10.0.0.7"),
+        ("", "10.0.0.7"),
+        ("unknown", "10.0.0.7"),
+        ("_hidden7", "10.0.0.7"),
+        ("client.example", "10.0.0.7"),
+        ("[[::1]]", "10.0.0.7"),
+        ("[]:80", "10.0.0.7"),
+        ("9.9.9.9;1.1.1.1", "10.0.0.7"),
+        ("٩.9.9.9", "10.0.0.7"),
+        ("9" * 5000, "10.0.0.7"),
+    ],
+)
+def test_addresses_as_proxies_write_them(written, who):
+    """Whatever a proxy adds to an address, the client stays the same; what is none is the proxy's own request."""
+    for before in ((), ("8.8.8.8",), ("", "5.5.5.5, 6.6.6.6")):
+        headers = [(b"x-forwarded-for", value.encode()) for value in (*before, written)]
+        assert throttle.client({"client": ("10.0.0.7", 1), "headers": headers}, {"10.0.0.7"}) == who
 
 
 @pytest.fixture(scope="module")

@@ -240,16 +240,28 @@ def test_nothing_is_read_again(releases, tmp_path):
         ("ages/answer?lo=1", ["lacks 'hi'"]),
         ("ages/answer?lo=1&lo=2&hi=3&hi=4", ["two ends on each of age", "once for every axis"]),
         ("map/answer?lo=1&hi=2", ["two ends on each of lon, lat"]),
-        ("ages/answer?lo=1&hi=2&confidence=1", ["'confidence' in the query", "less than 1"]),
+        ("ages/answer?lo=1&hi=2&confidence=1", ["confidence=1.0 cannot be promised", "such as confidence=0.95"]),
+        ("ages/answer?lo=1&hi=2&confidence=high", ["confidence='high' is not a finite number"]),
+        ("ages/answer?lo=1&hi=2&confidence=1e400", ["confidence='1e400' has more than 300 digits"]),
+        ("ages/apart?confidence=nan", ["confidence='nan' is not a finite number"]),
         ("ages/answer?lo=1&hi=2&confidence=0.9999999999", ["cannot be promised"]),
         ("ages/answer?lo=1&hi=2&confidnce=0.9", ["no parameter 'confidnce'", "this path takes lo, hi, confidence"]),
         ("ages/answer?lo=1&hi=2&confidence=0.9&confidence=0.8", ["'confidence' is given twice"]),
         ("ages?verbose=1", ["no parameter 'verbose'"]),
+        ("../openapi.json?x=1", ["no parameter 'x'"]),
+        ("../health?x=1", ["no parameter 'x'"]),
         ("grades/answer?lo=A&hi=D", ["'D' is not a value", "A, B, C"]),
-        ("ages/quantile?fraction=2", ["'fraction' in the query", "less than or equal to 1"]),
+        ("ages/quantile?fraction=2", ["2.0 is not a fraction", "from 0 to 1"]),
+        ("ages/quantile?fraction=half", ["fraction='half' is not a finite number"]),
+        ("ages/quantile?fraction=1/0", ["fraction='1/0' is not a finite number"]),
+        ("ages/quantile", ["lacks 'fraction'"]),
         ("map/quantile?fraction=0.5", ["along one axis", "has 2"]),
         ("map/buckets", ["along one axis", "has 2"]),
-        ("ages/buckets?count=0", ["'count' in the query"]),
+        ("ages/buckets?count=0", ["count=0 is not large enough", "from 1 to 10000"]),
+        ("ages/buckets?count=10001", ["count=10001 is not small enough"]),
+        ("ages/buckets?first=1.0", ["first='1.0' is not a whole number"]),
+        ("ages/buckets?first=-1", ["first=-1 is not large enough"]),
+        ("ages/buckets?first=%D9%A1", ["is not a whole number"]),
     ],
 )
 def test_wrong_requests_lead_on(client, path, parts):
@@ -266,7 +278,10 @@ def test_wrong_requests_lead_on(client, path, parts):
         ({"ranges": [{"lo": 1, "hi": 2}, {"lo": 1}]}, "lacks 'ranges.1.hi'"),
         ({"ranges": [{"lo": 1, "hi": 2, "hj": 3}]}, "'ranges.0.hj' in the body"),
         ({"ranges": [{"lo": 1, "hi": 2}, {"lo": 3, "hi": 3}]}, "Range 2 cannot be answered"),
-        ({"ranges": [{"lo": 1, "hi": 2}], "confidence": "0.9"}, "'confidence' in the body"),
+        ({"ranges": [{"lo": 1, "hi": 2}], "confidence": "high"}, "confidence='high' is not a finite number"),
+        ({"ranges": [{"lo": 1, "hi": 2}], "confidence": 0.4}, "confidence=0.4 cannot be promised"),
+        ({"ranges": [{"lo": 1, "hi": 2}], "confidence": True}, "'confidence' in the body"),
+        ({"ranges": [{"lo": 1, "hi": 2}], "confidence": None}, "'confidence' in the body"),
         ({"ranges": [{"lo": 1, "hi": 2}] * (limits.MOST_RANGES_ASKED + 1)}, "at most 1000"),
         ({"ranges": [{"lo": "1" * 2000, "hi": 2}]}, "not valid"),
         ([], "not the expected JSON"),
@@ -280,6 +295,56 @@ def test_wrong_bodies_lead_on(client, body, part):
 def test_broken_bodies(client, content):
     headers = {"Content-Type": "application/json"}
     assert client.post("/releases/ages/answers", content=content, headers=headers).status_code in {400, 422}
+
+
+def test_numbers_are_read_as_everywhere(client):
+    def answered(**parameters):
+        return client.get("/releases/ages/answer", params={"lo": "1", "hi": "9", **parameters}).json()
+
+    assert answered(confidence="1/2") == answered(confidence="0.5") == answered(confidence=" 5e-1 ")
+    assert answered(confidence="19/20") == answered()
+    assert client.get("/releases/ages/buckets?first=1_0&count=+2").json()["first"] == 10
+    median = client.get("/releases/ages/quantile?fraction=1/2").json()
+    assert median == client.get("/releases/ages/quantile?fraction=.5").json()
+
+
+def posted(client, text):
+    return client.post("/releases/ages/answers", content=text, headers={"Content-Type": "application/json"})
+
+
+@pytest.mark.parametrize("end", ["1e400", "-1e400", "1e-400", "9" * 400, "1e99999999", "0." + "0" * 400 + "1"])
+def test_numbers_in_bodies_are_read_as_text_is(client, end):
+    """What a float cannot hold is refused as it was written, in the same words."""
+    number = told(posted(client, f'{{"ranges": [{{"lo": {end}, "hi": 2}}]}}'))
+    assert number == told(posted(client, f'{{"ranges": [{{"lo": "{end}", "hi": 2}}]}}'))
+    assert "more than 300 digits" in number
+    assert "inf" not in number
+
+
+def test_numbers_in_bodies_keep_their_value(client):
+    fine = "17.50000000000000000000000000000001"
+    (found,) = posted(client, f'{{"ranges": [{{"lo": {fine}, "hi": 20.5}}], "confidence": "19/20"}}').json()["answers"]
+    asked = client.get("/releases/ages/answer", params={"lo": fine, "hi": "20.5"}).json()
+    assert found == {**asked, "hi": [20.5]}
+    assert found["lo"] == [fine]
+    assert "confidence='1e400' has more" in told(
+        posted(client, '{"ranges": [{"lo": 1, "hi": 2}], "confidence": 1e400}')
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ('{"ranges": [{"lo": 1, "hi": 2}], "confidence": 0.9, "confidence": 0.5}', "'confidence' is given twice"),
+        ('{"ranges": [{"lo": 1, "lo": 2, "hi": 3}]}', "'lo' is given twice"),
+        ('{"ranges": [{"lo": "\\ud800", "hi": 3}]}', "not valid"),
+        ('{"ranges": [{"lo": 1, "hi": 3, "\\ud800": 1}]}', "not valid"),
+        ('{"ranges": [{"lo": 1, "hi": Infinity}]}', "not the expected JSON"),
+        ("\ufeff{}", "not the expected JSON"),
+    ],
+)
+def test_ambiguous_bodies_are_refused(client, text, part):
+    assert part in told(posted(client, text.encode()))
 
 
 def test_paths_and_methods_that_are_none(client):

@@ -137,6 +137,23 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "bytes.csv").write_bytes(b"lo,hi\n\xff\xfe,2\n")
     with pytest.raises(WorkloadError, match="it is not CSV"):
         ranges.listed(tmp_path / "bytes.csv", [AGE])
+    with pytest.raises(WorkloadError, match="cannot be read"):
+        ranges.listed("a\0b", [AGE])
+
+
+def test_what_never_ends_is_not_read_on(tmp_path, monkeypatch):
+    with pytest.raises(WorkloadError, match="a line of more than 1,048,576 characters"):
+        ranges.listed("/dev/zero", [AGE])
+    text = "lo,hi\n" + "0,18\n" * 100
+    assert len(listed(tmp_path, text)) == 100
+    monkeypatch.setattr(ranges, "MOST_RANGES_FILE", len(text) - 1)
+    with pytest.raises(WorkloadError, match="more than 505 characters"):
+        listed(tmp_path, text)
+    monkeypatch.setattr(ranges, "MOST_RANGES_FILE", len(text))
+    assert len(listed(tmp_path, text)) == 100
+    monkeypatch.setattr(ranges, "MOST_QUERIES_ENUMERATED", 100)
+    with pytest.raises(WorkloadError, match="more than 100 lines"):
+        listed(tmp_path, text)
 
 
 @pytest.mark.parametrize(

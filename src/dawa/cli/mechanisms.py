@@ -181,8 +181,10 @@ def _ends(path: Path) -> tuple[list[int], list[int]]:
     hint = "write two whole numbers per line: the first cell and one past the last."
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = [[entry.strip() for entry in line] for line in csv.reader(file)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+            lines = [[entry.strip() for entry in line] for line in csv.reader(dawa.spec.ranges.limited(file, path))]
+    except WorkloadError:
+        raise
+    except (OSError, ValueError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
         raise WorkloadError(f"{path} cannot be read: {reason}.", "pass a CSV file of ranges.") from None
     lo, hi = [], []

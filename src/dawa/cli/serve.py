@@ -8,6 +8,7 @@ from typing import Annotated, TextIO
 
 import typer
 
+from dawa.cli.options import as_number
 from dawa.cli.terminal import reported
 from dawa.errors import OptionError, printable
 from dawa.server import needs_serve
@@ -52,7 +53,12 @@ def serve(
     port: Annotated[int, typer.Option(help="On which port; 0 takes a free one.")] = 8000,
     workers: Annotated[int, typer.Option(help="Processes.")] = 1,
     rate: Annotated[
-        float, typer.Option(help="Simple requests per second that a client may send to a worker in the long run.")
+        float,
+        typer.Option(
+            help="Simple requests per second that a client may send to a worker in the long run.",
+            parser=as_number,
+            metavar="FLOAT",
+        ),
     ] = 50.0,
     token_file: Annotated[
         str | None, typer.Option(metavar="FILE", help="A file with the token that requests must show.")

@@ -133,7 +133,8 @@ class Compiler:
         if known.keys() & {"properties", "required", "additionalProperties", "propertyNames", "maxProperties"}:
             yield self._object(known)
         if "if" in known:
-            yield _implied(self._node(known.pop("if")), self._node(known.pop("then")))
+            parts = [self._node(known.pop(word, {})) for word in ("if", "then", "else")]
+            yield _implied(*parts)
         if known:
             raise NotImplementedError(f"The schema says {', '.join(known)}.")
 
@@ -338,13 +339,14 @@ def _rows(each: Check, least: int, most: float, shortest: int, longest: float) -
     return check
 
 
-def _implied(condition: Check, consequence: Check) -> Check:
+def _implied(condition: Check, consequence: Check, otherwise: Check) -> Check:
     def check(value: Any, path: tuple[str | int, ...]) -> Any:  # noqa: ANN401  JSON
         try:
             condition(value, path)
         except ReleaseError:
-            return value
-        consequence(value, path)
+            otherwise(value, path)
+        else:
+            consequence(value, path)
         return value
 
     return check

@@ -20,6 +20,7 @@ from dawa.limits import MOST_CELLS
 from dawa.numerals import brief
 from dawa.partition.buckets import Buckets, RowMajor, StopRule, every_cell
 from dawa.partition.split import split_line
+from dawa.results import agreeing
 from dawa.results.conform import conforming, damaged
 from dawa.results.estimate import Estimate
 from dawa.results.statement import PrivacyStatement
@@ -98,6 +99,8 @@ def read(data: Any) -> tuple[tuple[Axis, ...], Estimate, PrivacyStatement, Estim
     known = conforming(data)
     axes = tuple(_axis(axis, i) for i, axis in enumerate(known["axes"]))
     with _named("axes"):
+        if len({axis.column for axis in axes}) < len(axes):
+            raise damaged("axes", "have the same column twice")
         if math.prod(axis.size for axis in axes) > MOST_CELLS:
             raise damaged("axes", "have more than 2^62 cells together")
     with _named("privacy"):
@@ -138,6 +141,9 @@ def _estimate(data: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStat
     by_rows = buckets.get("order") == "rows"
     if by_rows and (len(totals) != math.prod(shape) or stops is not None):
         raise damaged("buckets.order", "is 'rows', but not every cell is a bucket, or there are stops")
+    variance = float(data["noise"]["unit_variance"])
+    with _named("noise"):
+        agreeing.check_measured(variance, privacy, int(strategy.column_sums().max()), stops)
     if isinstance(strategy, ProductStrategy) and (not by_rows or strategy.shape != shape):
         raise damaged("strategy.shape", "does not fit the axes and the order of the buckets")
     return Estimate(
@@ -147,7 +153,7 @@ def _estimate(data: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStat
         unbiased=unbiased,
         totals=totals,
         strategy=strategy,
-        unit_variance=float(data["noise"]["unit_variance"]),
+        unit_variance=variance,
         mechanism=privacy.mechanism,
         options=privacy.options,
         split=privacy.mechanism_split,
@@ -193,7 +199,10 @@ def _others(data: dict[str, Any] | None, axes: tuple[Axis, ...], privacy: Privac
         raise damaged("apart", "is there, and the axes count no records apart")
     if [tuple(way) for way in data["states"]] != list(ways):
         raise damaged("apart.states", "do not fit the axes")
+    agreeing.check_apart(float(data["unit_variance"]), privacy)
     totals, unbiased = (_as_many(data[name], len(ways), f"apart.{name}") for name in ("totals", "unbiased"))
+    if not np.array_equal(totals, np.maximum(unbiased, 0)):
+        raise damaged("apart.totals", "are not unbiased without what is below 0")
     return Estimate(
         shape=(len(ways),),
         epsilon=privacy.mechanism_epsilon,

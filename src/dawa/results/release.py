@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 SPACE = b" \t\r\n\xef\xbb\xbf"
 """What may stand before the first value of a JSON file."""
+
+PIECE = 2**16
+"""Bytes of a file that are read at a time."""
 
 End = AxisValue | Sequence[AxisValue] | NDArray[Any]
 """One end of a range: a value of the axis; with several axes, one value for each."""
@@ -295,9 +298,10 @@ def contents(path: str | PathLike[str]) -> bytes:
     source = Path(path)
     try:
         with source.open("rb") as opened:
-            content = opened.read(2**16)
-            if content.lstrip(SPACE)[:1] in (b"{", b"", b"["):  # what is endless, and no release, is not read on
-                content += opened.read(MOST_RELEASE_BYTES + 1 - len(content))
+            parts = [opened.read(PIECE)]
+            if parts[0].lstrip(SPACE)[:1] in (b"{", b"", b"["):  # what is endless, and no release, is not read on
+                parts += _rest(opened, MOST_RELEASE_BYTES + 1 - len(parts[0]))
+            content = b"".join(parts)
     except FileNotFoundError:
         raise ReleaseError(f"There is no file {source}.", "pass the path of a release.json.") from None
     except (OSError, ValueError):
@@ -305,6 +309,13 @@ def contents(path: str | PathLike[str]) -> bytes:
     except MemoryError:
         raise ReleaseError(f"{source} does not fit in memory.", "use a machine with more memory.") from None
     return content
+
+
+def _rest(opened: BinaryIO, most: int) -> Iterator[bytes]:
+    """What is left of a file, up to a limit, in pieces: a read of many bytes takes room for all of them beforehand."""
+    while most > 0 and (piece := opened.read(min(PIECE, most))):
+        yield piece
+        most -= len(piece)
 
 
 def loaded(content: bytes, source: str = "The file") -> Release:

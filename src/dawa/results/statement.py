@@ -72,19 +72,23 @@ class PrivacyStatement:
         kept = f"of at most {counted_rows(self.max_rows_per_unit)} of each {each(self.unit_columns)}"
         return f"{kept} where {where}" if where else kept
 
-    def __str__(self) -> str:
-        epsilon = shown(self.epsilon)
-        parts = " and ".join(f"{shown(part)} on {step}" for step, part in self.split.items())
+    @property
+    def claim(self) -> str:
+        """What the statement begins with, in every version: whether the release is private, how much, for whom."""
         claim = "This release is"
         if not self.private:
             claim = (
                 "NOT PRIVATE: the noise was made from a seed, for an experiment."
                 " With noise that nobody can repeat, this release would be"
             )
+        return f"{claim} {shown(self.epsilon)}-differentially private for each {self.unit}:"
+
+    def __str__(self) -> str:
+        parts = " and ".join(f"{shown(part)} on {step}" for step, part in self.split.items())
         handling = "".join(f" {sentence}" for sentence in self.handling)
         return (
-            f"{claim} {epsilon}-differentially private for each {self.unit}: whatever is published here would have"
-            f" been published with nearly the same probability, up to a factor of exp({epsilon}), with"
+            f"{self.claim} whatever is published here would have"
+            f" been published with nearly the same probability, up to a factor of exp({shown(self.epsilon)}), with"
             f" {self.neighbours}. {self._who()}{handling} Spent: {parts}."
             f" Mechanism: {self.mechanism} ({_named(self.options)}). Noise: {self.randomness}."
             f" Made with dawa {self.library}."
@@ -169,7 +173,7 @@ class PrivacyStatement:
         return statement
 
     def _check(self, data: dict[str, Any]) -> None:
-        """Refuse numbers that do not fit together."""
+        """Refuse numbers and words that do not fit together."""
         if sum(self.split.values()) != self.epsilon:
             raise damaged("privacy.split", "does not add up to epsilon")
         for step, part in self.searched.items():
@@ -181,6 +185,19 @@ class PrivacyStatement:
             raise damaged("privacy.searched", "leaves nothing for the mechanism")
         if "mechanism_epsilon" in data and budget.fraction(data["mechanism_epsilon"]) != self.mechanism_epsilon:
             raise damaged("privacy.mechanism_epsilon", "is not what epsilon leaves for a record")
+        self._check_words(data)
+
+    def _check_words(self, data: dict[str, Any]) -> None:
+        """Refuse words that are not what the numbers and names say."""
+        old, columns = data.get("unit_column"), data.get("unit_columns")
+        if old is not None and columns is not None and columns != [old]:
+            raise damaged("privacy.unit_column", "is not what unit_columns says")
+        words = protected(self.unit_columns, self.max_rows_per_unit)
+        for name, said in (("unit", self.unit), ("neighbours", self.neighbours)):
+            if _escaped(said) != _escaped(words[name]):
+                raise damaged(f"privacy.{name}", "is not what the columns of the unit say")
+        if not _escaped(data["statement"]).startswith(_escaped(self.claim)):
+            raise damaged("privacy.statement", "does not begin with what the other fields say")
 
 
 def protected(unit: tuple[str, ...], max_rows_per_unit: int) -> dict[str, Any]:
@@ -221,6 +238,11 @@ def _columns(data: dict[str, Any]) -> tuple[str, ...]:
     if columns is None:
         columns = [] if data.get("unit_column") is None else [data["unit_column"]]
     return tuple(columns)
+
+
+def _escaped(text: str) -> bytes:
+    """Words that quote names, without what differs between versions of Python: which characters can be shown."""
+    return text.encode("ascii", "backslashreplace")
 
 
 def _named(options: dict[str, Any]) -> str:

@@ -11,9 +11,8 @@ from starlette.types import Receive, Scope, Send
 
 from dawa import limits
 from dawa.errors import OptionError
-from dawa.limits import MOST_BUCKETS_TOLD
 from dawa.results.release import Release
-from dawa.server import asking, costs, headers, models, problems
+from dawa.server import asking, costs, headers, models, parameters, problems
 from dawa.server.gate import CLIENT, PAID, Gate
 from dawa.server.problems import UnknownReleaseError
 from dawa.server.shelf import Pages, Shelf, Shelved
@@ -90,12 +89,15 @@ def made(
         description=ABOUT,
         docs_url=None,  # FastAPI's pages load scripts from other servers
         redoc_url=None,
+        openapi_url=None,  # ours refuses unknown parameters, as all paths do
+        redirect_slashes=False,  # a redirect would go wherever the request says that the server is
         default_response_class=problems.PlainJSON,
         responses=REFUSED,
     )
     problems.handled(app)
     work = Work(Turns(), Throttle(rate))
     app.include_router(paths(shelf, work))
+    app.include_router(_described(app))
     health = problems.PlainJSON(_health(shelf).model_dump())
     app.gate = Gate(
         super(Application, app).__call__,
@@ -151,7 +153,6 @@ PAGE: dict[int | str, dict[str, Any]] = {
 }
 
 Point = Annotated[str, Field(max_length=models.LONGEST_END)]
-Confident = Annotated[float, Query(ge=0.5, lt=1, description="How sure the interval is.")]
 JSON = "application/json"
 TWICE = ("lo", "hi")
 SOME = {"min_length": 1, "max_length": limits.MOST_AXES}
@@ -174,6 +175,19 @@ def paths(shelf: Shelf, work: Work) -> APIRouter:
         return models.Releases(releases=summaries)
 
     router.include_router(_of_one(shelf, work), prefix="/releases/{name}", responses=MISSING)
+    return router
+
+
+def _described(app: FastAPI) -> APIRouter:
+    """The path to the description of all paths."""
+    router = APIRouter()
+
+    @router.get("/openapi.json", include_in_schema=False, dependencies=[_only()])
+    async def openapi(request: Request) -> Response:
+        """The description; if the application is mounted in another, with its place there."""
+        place = request.scope.get("root_path", "").rstrip("/")
+        return problems.PlainJSON({**app.openapi(), **({"servers": [{"url": place}]} if place else {})})
+
     return router
 
 
@@ -201,7 +215,7 @@ def _of_one(shelf: Shelf, work: Work) -> APIRouter:
         return described
 
     @router.get("/apart", dependencies=[_only("confidence")])
-    async def apart(request: Request, found: Found, confidence: Confident = 0.95) -> models.Apart:
+    async def apart(request: Request, found: Found, confidence: parameters.Confidence) -> models.Apart:
         """How many records are in no range: missing, outside or not listed. No answer counts them."""
         cost = 2 * costs.of_call(found.release)
         counted: models.Apart = await work.once(request, cost, lambda: asking.apart(found.release, confidence))
@@ -235,7 +249,7 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         found: Found,
         lo: Annotated[list[Point], Query(description="The lower end; over several axes, once per axis.", **SOME)],
         hi: Annotated[list[Point], Query(description="The upper end.", **SOME)],
-        confidence: Confident = 0.95,
+        confidence: parameters.Confidence,
     ) -> Response:
         """How many records lie in a range, with error bars."""
         return Response(await answered(request, found.release, [(lo, hi)], confidence), media_type=JSON)
@@ -247,14 +261,14 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         cost, weight = costs.of_body(len(body)), weight_of(len(body) / RANGE_BYTES)
         (asked,) = await work.done(request, (models.asked(body, kind) for _ in range(1)), cost, weight)
         wanted = [(_listed(one.lo), _listed(one.hi)) for one in asked.ranges]
-        rows = await answered(request, found.release, wanted, asked.confidence)
+        rows = await answered(request, found.release, wanted, parameters.sure(asked.confidence))
         return Response(b'{"answers":[%b]}' % rows, media_type=JSON)
 
     @router.get("/quantile", dependencies=[_only("fraction")])
     async def quantile(
         request: Request,
         found: Found,
-        fraction: Annotated[float, Query(ge=0, le=1, description="0.5 is the median.", examples=[0.5])],
+        fraction: parameters.Fraction,
     ) -> models.Quantile:
         """The value below which a fraction of the records lies, along one axis; of those that have a place on it."""
         cost = costs.of_quantile(found.release)
@@ -265,8 +279,8 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
     async def buckets(
         request: Request,
         found: Found,
-        first: Annotated[int, Query(ge=0, le=2**53, description="The number of the first bucket.")] = 0,
-        count: Annotated[int, Query(ge=1, le=MOST_BUCKETS_TOLD, description="How many buckets at most.")] = 1000,
+        first: parameters.First,
+        count: parameters.Count,
     ) -> Response:
         """The buckets along one axis, a page at a time."""
         total = len(found.release.estimate.buckets)

@@ -23,7 +23,7 @@ from dawa.limits import MOST_CONNECTIONS, MOST_CONNECTIONS_OF_ONE, MOST_UNSENT_B
 from dawa.server import headers
 from dawa.server.gate import BODY_SECONDS
 from dawa.server.problems import written
-from dawa.server.throttle import subscriber
+from dawa.server.throttle import plain, subscriber
 
 HEAD_SECONDS = 10.0
 """How long a request's first line and headers may take, from the connection or the last answer on."""
@@ -77,7 +77,7 @@ class Doors:
     def enter(self, connection: Any, host: str) -> bool:  # noqa: ANN401  a protocol of uvicorn's
         """Whether there is a place for one more connection; if so, it has it."""
         who = subscriber(host)
-        if self._of[who] >= self.most_of_one and host not in self.unlimited:
+        if self._of[who] >= self.most_of_one and plain(host) not in self.unlimited:
             return False
         if len(self.open) >= self.most:
             if not self.silent:

@@ -1,11 +1,16 @@
 """What requests and responses hold, as the OpenAPI description shows it."""
 
-from typing import Annotated, Literal
+import json
+from collections import Counter
+from typing import Annotated, Any, Literal, NoReturn
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, ValidationError
 
+from dawa.errors import OptionError
 from dawa.limits import MOST_AXES, MOST_RANGES_ASKED
+from dawa.numerals import told
+from dawa.server.parameters import SureNumber, written_float, written_int
 
 LONGEST_END = 1024
 
@@ -17,8 +22,6 @@ End = Annotated[StrictStr, Field(max_length=LONGEST_END)] | StrictInt | StrictFl
 
 Ends = End | Annotated[list[End], Field(min_length=1, max_length=MOST_AXES)]
 """One point, or one for each axis."""
-
-Confidence = Annotated[StrictFloat, Field(ge=0.5, lt=1, description="How sure the interval is.", examples=[0.95])]
 
 
 class Told(BaseModel):
@@ -161,7 +164,7 @@ class Asked(BaseModel):
     )
 
     ranges: list[Range] = Field(min_length=1, max_length=MOST_RANGES_ASKED, fail_fast=True)  # one mistake is enough
-    confidence: Confidence = 0.95
+    confidence: SureNumber = Field(default=0.95, description="How sure the interval is.", examples=[0.95])
 
 
 def asked(body: bytes, kind: str) -> Asked:
@@ -169,14 +172,43 @@ def asked(body: bytes, kind: str) -> Asked:
 
     Raises:
         RequestValidationError: If there are none that can be answered; it names the first thing that is wrong.
+        OptionError: If a field is given twice.
     """
     if kind.partition(";")[0].strip().lower() != "application/json":
-        raise RequestValidationError([{"type": "json_invalid", "loc": ("body",), "msg": ""}])
+        raise _no_json()
     try:
-        return Asked.model_validate_json(body)
+        values = json.loads(
+            body.decode("utf-8"),
+            parse_float=written_float,
+            parse_int=written_int,
+            parse_constant=_constant,
+            object_pairs_hook=_once,
+        )
+    except OptionError:
+        raise
+    except (ValueError, RecursionError):
+        raise _no_json() from None
+    try:
+        return Asked.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         raise RequestValidationError([{**first, "loc": ("body", *first["loc"])}]) from None
+
+
+def _no_json() -> RequestValidationError:
+    return RequestValidationError([{"type": "json_invalid", "loc": ("body",), "msg": ""}])
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = Counter(name for name, _ in pairs)
+        raise OptionError(f"The field {told(names.most_common(1)[0][0])} is given twice in the body.", "give it once.")
+    return found
 
 
 class Quantile(Told):

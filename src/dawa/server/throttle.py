@@ -12,6 +12,7 @@ told about, it is the last address in ``X-Forwarded-For``, which the proxy has a
 
 import ipaddress
 import math
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection
@@ -20,8 +21,12 @@ from starlette.types import Scope
 
 from dawa.errors import DawaError, OptionError
 from dawa.limits import MOST_CLIENTS
+from dawa.numerals import told
 
 BURST_SECONDS = 4.0
+
+WRITTEN = re.compile(r"\[(?P<inner>[^\[\]]+)\](?::[0-9]{1,5})?|(?P<host>[^:\[\]]+)(?::[0-9]{1,5})?|(?P<bare>[^\[\]]+)")
+"""An address as proxies write it: ``9.9.9.9``, ``9.9.9.9:1234``, ``2001:db8::1``, ``[2001:db8::1]:80``."""
 
 TOO_MUCH = (
     "You have asked for too much in a short time.",
@@ -95,11 +100,15 @@ class Throttle:
 
 
 def client(scope: Scope, proxies: Collection[str] = ()) -> str:
-    """Who asks: an address; for IPv6, the network that one subscriber usually has."""
-    host = str((scope.get("client") or ("unknown", 0))[0])
+    """Who asks: an address; for IPv6, the network that one subscriber usually has.
+
+    What a proxy says is believed if it is an address, with or without a port; otherwise the proxy itself asks.
+    """
+    host = plain(str((scope.get("client") or ("unknown", 0))[0]))
     if host in proxies:
         named = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
-        host = named[-1].decode("latin-1").rsplit(",", 1)[-1].strip()[:64] if named else host
+        last = named[-1].decode("latin-1").rsplit(",", 1)[-1] if named else ""
+        host = host if _address(last) is None else last
     return subscriber(host)
 
 
@@ -110,22 +119,41 @@ def checked_address(address: str) -> str:
         OptionError: If it is none.
     """
     try:
-        return str(ipaddress.ip_address(address))
+        return plain(str(ipaddress.ip_address(address)))
     except ValueError:
-        raise OptionError(f"{address!r} is not an address.", "pass one such as 10.0.0.7.") from None
+        raise OptionError(f"{told(address)} is not an address.", "pass one such as 10.0.0.7.") from None
+
+
+def plain(host: str) -> str:
+    """An address in its one form: no port, no brackets, and IPv4 where IPv6 only wraps it; other names as they are.
+
+    >>> plain("::ffff:10.0.0.7"), plain("[2001:DB8::1]:80"), plain("unknown")
+    ('10.0.0.7', '2001:db8::1', 'unknown')
+    """
+    address = _address(host)
+    return host if address is None else str(address)
 
 
 def subscriber(host: str) -> str:
     """The client that an address belongs to.
 
-    >>> subscriber("2001:db8::1"), subscriber("::ffff:192.0.2.1"), subscriber("192.0.2.1")
+    >>> subscriber("2001:db8::1"), subscriber("::ffff:192.0.2.1"), subscriber("192.0.2.1:443")
     ('2001:db8::/64', '192.0.2.1', '192.0.2.1')
     """
+    address = _address(host)
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((int(address), 64), strict=False))
+    return host if address is None else str(address)
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address in a text that may name a port and a zone too; None if there is none."""
+    written = WRITTEN.fullmatch(text.strip(" \t"))
+    if written is None:
+        return None
     try:
-        address = ipaddress.ip_address(host)
+        address = ipaddress.ip_address((written["inner"] or written["host"] or written["bare"]).partition("%")[0])
     except ValueError:
-        return host
-    if isinstance(address, ipaddress.IPv4Address):
-        return host
-    mapped = address.ipv4_mapped
-    return str(mapped) if mapped else str(ipaddress.ip_network((address, 64), strict=False))
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address

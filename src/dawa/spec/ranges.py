@@ -6,10 +6,11 @@ times need two dots: ``2013-01-01 08:00..2013-01-02``. Over several axes, commas
 
 import csv
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from dawa.axis import Axis
 from dawa.axis.written import middle, written
 from dawa.budget import shown
 from dawa.errors import DawaError, WorkloadError
+from dawa.limits import MOST_QUERIES_ENUMERATED, MOST_RANGES_FILE, MOST_SPEC_BYTES
 from dawa.numerals import brief, told
 from dawa.queries.workload import Workload
 from dawa.results.answers import Answer
@@ -24,6 +26,8 @@ from dawa.results.release import Release
 
 ENDS = (("lo", "hi"), ("from", "to"))
 """Names that the two columns of an axis may have; over several axes, ``age_lo`` and so on."""
+
+RANGES = "pass a CSV file of ranges."
 
 
 @dataclass(frozen=True)
@@ -80,13 +84,15 @@ def listed(path: str | Path, axes: Sequence[Axis]) -> list[Asked]:
     """
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
+            reader = csv.reader(limited(file, path))
             lines = [(reader.line_num, [entry.strip() for entry in line]) for line in reader]
     except FileNotFoundError:
-        raise WorkloadError(f"There is no file {path}.", "pass a CSV file of ranges.") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise WorkloadError(f"There is no file {path}.", RANGES) from None
+    except WorkloadError:
+        raise
+    except (OSError, ValueError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not CSV"
-        raise WorkloadError(f"{path} cannot be read: {reason}.", "pass a CSV file of ranges.") from None
+        raise WorkloadError(f"{path} cannot be read: {reason}.", RANGES) from None
     header = lines[0][1] if lines else []
     places = [_columns(header, axis, path, alone=len(axes) == 1) for axis in axes]
     _check_labels([name for i, name in enumerate(header) if all(i not in both for both in places)], axes, path)
@@ -94,6 +100,26 @@ def listed(path: str | Path, axes: Sequence[Axis]) -> list[Asked]:
     if not asked:
         raise WorkloadError(f"{path} holds no range.", "write one range per line, below the names of the columns.")
     return asked
+
+
+def limited(file: TextIO, path: str | Path) -> Iterator[str]:
+    """The lines of a file of ranges, as long as they may be, and as many as there may be.
+
+    Raises:
+        WorkloadError: If a line or the whole file exceeds its limit.
+    """
+    left = MOST_RANGES_FILE
+    for _ in range(MOST_QUERIES_ENUMERATED + 1):
+        line = file.readline(MOST_SPEC_BYTES + 1)
+        if not line:
+            return
+        left -= len(line)
+        if len(line) > MOST_SPEC_BYTES:
+            raise WorkloadError(f"{path} has a line of more than {MOST_SPEC_BYTES:,} characters.", RANGES)
+        if left < 0:
+            raise WorkloadError(f"{path} has more than {MOST_RANGES_FILE:,} characters.", RANGES)
+        yield line
+    raise WorkloadError(f"{path} has more than {MOST_QUERIES_ENUMERATED:,} lines.", RANGES)
 
 
 def workload(asked: Sequence[Asked], axes: Sequence[Axis]) -> Workload:

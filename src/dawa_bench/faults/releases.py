@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -12,7 +13,10 @@ import dawa
 from dawa.axis import Axis
 from dawa.axis.apart import patterns
 from dawa.errors import DawaError
+from dawa.noise import discrete
 from dawa.partition.split import split_line
+from dawa.results.statement import PrivacyStatement, protected
+from dawa.strategy.base import RESOLUTION
 
 
 def seeds() -> list[str]:
@@ -90,8 +94,14 @@ def _fitted(document: dict[str, Any], axes: list[dict[str, Any]], bounds: list[i
     document["stops"] = None
     ways = patterns([Axis.from_json(axis) for axis in axes])
     numbers = [1.0] * len(ways)
-    apart = {"states": [list(way) for way in ways], "totals": numbers, "unbiased": numbers, "unit_variance": 1.0}
+    variance = _variance(Fraction(document["privacy"]["mechanism_epsilon"]))
+    apart = {"states": [list(way) for way in ways], "totals": numbers, "unbiased": numbers, "unit_variance": variance}
     document["apart"] = apart if ways else None
+
+
+def _variance(epsilon: Fraction) -> float:
+    """The variance of noise for one number, if all of a record's budget is spent on it."""
+    return discrete.variance(discrete.coarsened(RESOLUTION / epsilon)) / RESOLUTION**2
 
 
 def _tree(k: int, branching: int) -> dict[str, Any]:
@@ -168,8 +178,16 @@ def _extreme(document: dict[str, Any], rng: random.Random) -> None:
     big = rng.choice((4e18, -4e18, 0.0, 1e-300, 2.0**53))
     document["buckets"]["totals"] = [big for _ in document["buckets"]["totals"]]
     document["buckets"]["unbiased"] = [rng.choice((big, -big)) for _ in document["buckets"]["unbiased"]]
-    document["noise"]["unit_variance"] = rng.choice((0.0, 1e-300, 1e38, 1.0))
     epsilon = rng.choice((Fraction(1, 10**9), Fraction(10**6), Fraction(1, 3), Fraction(10**40 + 1, 10**44)))
-    privacy = document["privacy"]
-    privacy.update(epsilon=str(epsilon), split={"partition": "0", "measure": str(epsilon)}, searched={})
-    privacy.update(unit_columns=[], max_rows_per_unit=1, mechanism_epsilon=str(epsilon))
+    statement = PrivacyStatement.from_json(document["privacy"])
+    document["privacy"] = replace(
+        statement,
+        epsilon=epsilon,
+        split={"partition": Fraction(0), "measure": epsilon},
+        searched={},
+        **{"unit_columns": (), "max_rows_per_unit": 1, **protected((), 1)},
+    ).to_json()
+    variances = (0.0, 1e-300, 1e38, 1.0, *[_variance(epsilon)] * 8)
+    document["noise"]["unit_variance"] = rng.choice(variances)
+    if document.get("apart"):
+        document["apart"]["unit_variance"] = _variance(epsilon)
