@@ -28,8 +28,8 @@ from dawa_bench.faults.targets import TARGETS, Target
 
 SECONDS, MEGABYTES = 2.0, 200
 """What one run may take."""
-STUCK = 60.0
-"""Seconds without a word after which a process is replaced."""
+STUCK, COMPILING = 60.0, 600.0
+"""Seconds without a word after which a process is replaced, and before its first report, while it may compile."""
 REPORT = 2.0
 """Seconds between reports of a process."""
 MOST_FAILURES = 50
@@ -150,6 +150,7 @@ class Worker:
     offset: int
     run: int
     content: bytes = b""
+    warm: bool = False
     heard: float = field(default_factory=time.monotonic)
 
 
@@ -199,10 +200,11 @@ def _listened(worker: Worker, tally: Tally) -> bool:
             worker.run, worker.heard = message["run"], time.monotonic()
             worker.content = message.get("content", worker.content)
             if "tally" in message:
+                worker.warm = True
                 tally.add(message["tally"])
     except (EOFError, OSError):
         return False
-    return time.monotonic() - worker.heard < STUCK
+    return time.monotonic() - worker.heard < (STUCK if worker.warm else COMPILING)
 
 
 def _line(name: str, tally: Tally, seconds: float) -> str:
