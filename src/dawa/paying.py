@@ -95,7 +95,7 @@ class Payment:
         where = {}
         if self.keeper is not None:
             self.book.place.spare(self.keeper.where)
-            where = {KEPT: {**self.keeper.where, "release": self.name, "host": scratch.here()}}
+            where = {KEPT: {**self.keeper.where, "release": self.name, "host": scratch.here(self.keeper.parent)}}
         self.reservation = self.book.reserve(
             self.dataset, epsilon, what={**what, **where}, mechanism=mechanism, unit=unit, table=table
         )

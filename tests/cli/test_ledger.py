@@ -183,7 +183,10 @@ def test_exports_hold_every_field(folder):
 def test_exports_overwrite_nothing(folder):
     run("create", "hr", "--cap", 1)
     before = (folder / "dawa-ledger.db").read_bytes()
-    assert "exists already" in run("export", "--out", "dawa-ledger.db", code=REFUSED).stderr
+    assert "is the ledger" in run("export", "--out", "dawa-ledger.db", code=REFUSED).stderr
+    (folder / "mine.csv").write_text("mine", encoding="utf-8")
+    assert "exists already" in run("export", "--out", "mine.csv", code=REFUSED).stderr
+    assert (folder / "mine.csv").read_text(encoding="utf-8") == "mine"
     assert (folder / "dawa-ledger.db").read_bytes() == before
     assert "cannot be written" in run("export", "--out", "nowhere/x.csv", code=REFUSED).stderr
     run("export", "--json", "--format", "csv", code=USAGE)

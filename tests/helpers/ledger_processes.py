@@ -93,7 +93,7 @@ def close(place, rounds):
         def attempt(hand, reservation=reservation, number=number):
             try:
                 if hand % 2:
-                    reservation.finalise(f"release-{number}")
+                    reservation.finalise(f"release-{number}-{hand}")
                     yield b"F"
                 else:
                     book.take_back(number, why="a race")

@@ -210,7 +210,7 @@ def test_files_that_moved_up_stay_there(monkeypatch):
         return rename(self, to)
 
     with folder.prepared("out") as keeper:
-        made = library.release({"age": [1]}, library.Axis("age", 0, 9), epsilon=1)
+        made = library.release({"age": [1]}, library.Axis("age", 0, 9), epsilon="0.5")
         what = {"kept": {**keeper.where, "release": made.id}}
         book().reserve("hr", "0.5", what=what, mechanism="dawa")
         made.save(keeper.place.scratch / "release.json")

@@ -134,7 +134,7 @@ def test_a_file_that_got_no_name_and_whose_name_is_taken():
 
 def killed_in_folder():
     """A run whose release.json is whole and has no name yet."""
-    made = library.release("people.csv", AXIS, epsilon="0.5", seed=0)
+    made = library.release("people.csv", AXIS, epsilon="0.5")
     with folder.prepared("out") as keeper:
         place = keeper.place
         book().reserve("hr", "0.5", what={"kept": {**place.where, "release": made.id}}, mechanism="dawa")
@@ -164,15 +164,19 @@ def test_half_a_release_is_not_nothing():
     refused(dawa("ledger", "take-back", "2", "--why", "x"), "There may be a release")
 
 
+def failing(_):
+    raise ZeroDivisionError
+
+
 def test_where_the_run_was_somewhere_else_nothing_here_means_nothing(monkeypatch):
     with monkeypatch.context() as there:
-        there.setattr(scratch, "here", lambda: "another machine")
-        there.setattr(sources.Query, "counts", lambda _: os.strerror(-1) / 0)
-        with pytest.raises(TypeError):
+        there.setattr(scratch, "here", lambda _: "another machine")
+        there.setattr(sources.Query, "counts", failing)
+        with pytest.raises(ZeroDivisionError):
             library.release("people.csv", AXIS, out="ages.json", **PAID)
     assert [trace.state for trace in recovery.recovered(book())] == [recovery.ELSEWHERE]
     assert "on another machine" in dawa("ledger", "recover").out
-    refused(dawa("ledger", "take-back", "2", "--why", "x"), "was on another machine", "--nothing-was-made")
+    refused(dawa("ledger", "take-back", "2", "--why", "x"), "on another machine", "--nothing-was-made")
     assert dawa("ledger", "take-back", "2", "--why", "looked there", "--nothing-was-made").code == 0
 
 
@@ -215,13 +219,16 @@ def test_a_rescue_replaces_nothing(monkeypatch, tmp_path):
 @pytest.mark.parametrize("ending", ["", "-journal", "-wal", "-shm"])
 def test_what_belongs_to_the_ledger_is_no_place_for_a_release(ending):
     name = f"dawa-ledger.db{ending}"
-    with pytest.raises((LedgerError, library.errors.FolderError), match=r"belongs to it|exists already"):
+    with pytest.raises(library.errors.FolderError, match=r"SQLite uses this name|exists already"):
         library.release("people.csv", AXIS, out=name, **PAID)
     assert len(book().history()) == 1
     if ending:
         ages = (*AGES, "--epsilon", "0.5", "--dataset", "hr")
-        refused(dawa("release", "people.csv", *ages, "--out", name), "belongs to it")
+        refused(dawa("release", "people.csv", *ages, "--out", name), "SQLite uses this name")
+        refused(dawa("release", "people.csv", *AGES, "--epsilon", "1", "--out", name), "SQLite uses this name")
+        refused(dawa("release", "people.csv", *ages, "--out", "out", "--save-spec", name), "SQLite uses this name")
         refused(dawa("ledger", "export", "--out", name), "belongs to it")
+        refused(dawa("ledger", "create", "x", "--cap", "1", "--ledger", name), "SQLite removes files with such names")
         with pytest.raises(LedgerError, match="a file of SQLite"):
             ledger.opened("dawa-ledger.db", anchor=name)
 
@@ -255,3 +262,157 @@ def test_a_page_is_not_written_through_a_link(tmp_path):
     refused(dawa("explore", "pub", "--no-open"), "is a link")
     assert not Path("anywhere").exists()
     assert dawa("explore", "pub", "--no-open", "--out", "page.html").code == 0
+
+
+def killed(out):
+    """A run of Python that is killed before the ledger is told."""
+    code = KILLED.replace('"ages.json"', repr(str(out))).format(owner="decisions", name="finalise")
+    code = code.replace("from dawa.host import atomic", "from dawa.ledger import decisions")
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL  # noqa: S603  ours
+
+
+def test_a_link_that_points_elsewhere_now_hides_no_release():
+    Path("first").mkdir()
+    Path("second").mkdir()
+    Path("current").symlink_to("first")
+    killed("current/ages.json")
+    Path("current").unlink()
+    Path("current").symlink_to("second")
+    (trace,) = recovery.recovered(book())
+    assert (trace.state, trace.where) == (recovery.BOOKED, Path("first/ages.json").resolve())
+
+
+def test_a_folder_that_was_removed_on_the_way_hides_no_release():
+    Path("work").mkdir()
+    killed("work/../ages.json")
+    Path("work").rmdir()
+    assert [trace.state for trace in recovery.recovered(book())] == [recovery.BOOKED]
+
+
+def test_a_folder_that_was_moved_is_not_looked_for_under_its_name():
+    """--force moves a folder in which a release lies; another takes its place."""
+    Path("out").mkdir()
+    killed("out/ages.json")
+    Path("out").rename("out.earlier-1")
+    Path("out").mkdir()
+    assert [trace.state for trace in recovery.recovered(book())] == [recovery.ELSEWHERE]
+    refused(dawa("ledger", "take-back", "2", "--why", "x"), "cannot be seen from here")
+
+
+def test_a_folder_that_cannot_be_listed_is_not_empty(monkeypatch):
+    reserved(folder="out", scratch=".out-00000000", release="x")
+    real = Path.iterdir
+
+    def closed(self):
+        if self == Path.cwd():
+            raise PermissionError(13, "Permission denied")
+        return real(self)
+
+    monkeypatch.setattr(Path, "iterdir", closed)
+    assert [trace.state for trace in recovery.recovered(book())] == [recovery.UNREADABLE]
+
+
+def test_a_release_that_costs_more_than_was_paid_is_not_booked():
+    made = library.release("people.csv", AXIS, epsilon=15, out="big.json")
+    reserved(file="big.json", scratch=".dawa-00000000", release=made.id)
+    ran = dawa("ledger", "recover")
+    assert "has not paid for what is there" in ran.out
+    assert len(book().history()) == 2
+
+
+def test_what_was_taken_back_cannot_be_had_for_less(monkeypatch):
+    counts = sources.Query.counts
+
+    def taken(self):
+        book().take_back(2, why="it seemed to hang")
+        return counts(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sources.Query, "counts", taken)
+        with pytest.raises(TakenBackError):
+            library.release("people.csv", AXIS, out="ages.json", **PAID)
+    (hidden,) = Path().glob(".not-paid-for-*")
+    reserved(file="ages.json", scratch=".dawa-00000000", release=library.load(hidden).id)
+    assert "has not paid for what is there" in dawa("ledger", "recover").out
+
+
+def test_a_linked_scratch_folder_is_not_written_to():
+    Path("victim").mkdir()
+    made = library.release("people.csv", AXIS, epsilon="0.1")
+    made.save("victim/release.json")
+    for name in ("asked.json", ".dawa-0123456789abcdef"):
+        Path("victim", name).write_text("mine", encoding="utf-8")
+    before = names("victim")
+    Path(".out-00000000").symlink_to("victim")
+    reserved(folder="out", scratch=".out-00000000", release=made.id)
+    assert "is a link" in dawa("ledger", "recover").out
+    assert names("victim") == before
+
+
+def test_what_recover_finds_is_not_called_unpaid():
+    """The right ledger is back, and with it the payment."""
+    killed("ages.json")
+    Path("ages.json").rename(".not-paid-for-01234567")
+    (trace,) = recovery.recovered(book())
+    assert (trace.state, trace.where.name) == (recovery.BOOKED, "ages.json")
+    assert not list(Path().glob(".not-paid-for-*"))
+
+
+def test_a_run_whose_release_was_recovered_meanwhile_ends_well(monkeypatch):
+    finalise = ledger.Reservation.finalise
+
+    def late(self, *arguments):
+        finalise(self, *arguments)
+        return finalise(self, *arguments)
+
+    monkeypatch.setattr(ledger.Reservation, "finalise", late)
+    made = library.release("people.csv", AXIS, out="ages.json", **PAID)
+    assert [entry.release_id for entry in book().history() if entry.kind == "finalise"] == [made.id]
+
+
+@pytest.mark.parametrize("content", ['[{"lo":[1],"hi":[2]}]', '"', "[3]", ""])
+def test_damaged_ranges_do_not_stop_recovery(content):
+    place = killed_in_folder()
+    (place.scratch / "asked.json").write_text(content, encoding="utf-8")
+    assert [trace.state for trace in recovery.recovered(book())] == [recovery.BOOKED]
+
+
+def test_without_locks_nobody_can_tell(monkeypatch):
+    place = killed_in_folder()
+    monkeypatch.setattr(scratch.fcntl, "flock", lambda *_: (_ for _ in ()).throw(OSError(95, "Not supported")))
+    assert [trace.state for trace in recovery.recovered(book())] == [recovery.UNLOCKED]
+    assert str(place.scratch) in dawa("ledger", "recover").out.replace("\n", "")
+    refused(dawa("ledger", "take-back", "2", "--why", "x"), "still at work", "surely ended")
+
+
+@pytest.mark.parametrize("name", ["人" * 83, "\U0001f600" * 61])
+def test_long_names_in_other_scripts(name):
+    reserved(file=f"{name}.js", scratch=".dawa-00000000", release="x")
+    reserved(folder=name, scratch=f".{name}-00000000", release="x")
+    assert {trace.state for trace in recovery.recovered(book())} == {recovery.NOTHING}
+
+
+def test_a_file_that_is_no_release_can_be_declared_to_be_none():
+    reserved(folder="out", scratch=".out-00000000", release="x")
+    Path("out").mkdir()
+    Path("out/release.json").write_text('{"name": "npm"}', encoding="utf-8")
+    refused(dawa("ledger", "take-back", "2", "--why", "x"), "There may be a release", "--nothing-was-made")
+    assert dawa("ledger", "take-back", "2", "--why", "it is another file", "--nothing-was-made").code == 0
+
+
+def test_a_folder_that_holds_the_anchor_is_not_moved_aside(monkeypatch):
+    Path("out").mkdir()
+    monkeypatch.setenv("DAWA_LEDGER_ANCHOR", "out/anchor.txt")
+    assert dawa("ledger", "create", "x", "--cap", "1", "--unit", "record", "--ledger", "new.db").code == 0
+    paid = (*AGES, "--epsilon", "0.5", "--dataset", "x", "--ledger", "new.db", "--out", "out", "--force")
+    refused(dawa("release", "people.csv", *paid), "The anchor", "lies in")
+
+
+@pytest.mark.parametrize("name", ["report.html", "release.json"])
+def test_a_pipe_in_a_folder_that_somebody_sent_is_not_waited_for(name):
+    published()
+    Path("pub", name).unlink(missing_ok=True)
+    os.mkfifo(Path("pub", name))
+    assert dawa("explore", "pub", "--no-open").code == 1
+    if name == "release.json":
+        assert dawa("query", "pub", "1:2").code == 1

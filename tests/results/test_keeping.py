@@ -1,5 +1,6 @@
 """A release goes where it stays; what is not paid for goes away again, and nothing of others does."""
 
+import json
 import os
 from pathlib import Path
 
@@ -116,3 +117,48 @@ def test_a_folder_that_nobody_may_enter(prepared, monkeypatch):
     with pytest.raises(FolderError, match="Permission denied"), prepared("out"):
         pass
     assert names() == []
+
+
+def test_a_file_that_has_the_number_of_the_one_that_was_kept_is_left_alone(release):
+    """File systems give the number of a file that is removed to the next one."""
+    with FileKeeper.at("ages.json") as keeper:
+        kept = keeper.keep(release)
+        Path("ages.json").unlink()
+        Path("ages.json").write_text("mine", encoding="utf-8")
+        assert keeper.withdraw(kept) is None
+    assert Path("ages.json").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_scratch_folder_that_somebody_removed_costs_no_release(release):
+    with FileKeeper.at("ages.json") as keeper:
+        keeper.scratch.rmdir()
+        assert dawa.load(keeper.keep(release).path).id == release.id
+
+
+def test_what_is_hidden_inside_its_scratch_folder_is_not_removed(release, monkeypatch):
+    """Its folder can get no name, and then it turns out not to be paid for."""
+    rename = Path.rename
+
+    def closed(self, to):
+        if self.is_dir():
+            raise PermissionError(13, "Permission denied")
+        return rename(self, to)
+
+    with folder.prepared("out") as keeper:
+        monkeypatch.setattr(Path, "rename", closed)
+        hidden = keeper.withdraw(keeper.keep(release))
+    assert dawa.load(hidden).id == release.id
+
+
+def test_a_release_that_cannot_be_printed_where_it_should_be_is_printed_elsewhere(release, monkeypatch, capsys):
+    def full(*_arguments, **_options):
+        raise OSError(28, "No space left on device")
+
+    with folder.prepared("out") as keeper, open("/dev/full", "w", encoding="utf-8") as printed:  # noqa: PTH123  the same
+        keeper.last_resort = printed
+        monkeypatch.setattr(folder.atomic, "write", full)
+        monkeypatch.setattr(type(release), "save", full)
+        assert keeper.keep(release) is None
+        with pytest.raises(OSError, match="No space"):
+            printed.close()
+    assert json.loads(capsys.readouterr().err)["format"] == "dawa-release"

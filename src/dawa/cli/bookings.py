@@ -162,7 +162,7 @@ def take_back(
     nothing_was_made: Annotated[
         bool,
         typer.Option(
-            "--nothing-was-made", help="You have looked where the run was: on another machine, or in another container."
+            "--nothing-was-made", help="You have looked where the run was, and what is there is not its release."
         ),
     ] = False,
     json: Json = False,
@@ -239,16 +239,22 @@ def _check_gone(entry: Entry | None, *, looked: bool) -> None:
     trace = None if entry is None else dawa.publish.recovery.traced(entry)
     if trace is not None and trace.state == dawa.publish.recovery.ELSEWHERE and not looked:
         raise LedgerError(
-            f"The run that reserved entry {trace.entry.number} was on another machine, or in another container: whether"
-            " there is a release cannot be seen from here.",
+            f"The run that reserved entry {trace.entry.number} was in another folder than the one of {trace.where},"
+            " perhaps on another machine: whether there is a release cannot be seen from here.",
             "run dawa ledger recover there; if nothing is found, say so here with --nothing-was-made.",
+        )
+    if trace is not None and trace.state == dawa.publish.recovery.UNLOCKED:
+        raise LedgerError(
+            f"Nobody can tell whether the run that reserved entry {trace.entry.number} is still at work: its disk has"
+            " no locks.",
+            f"if it has surely ended, look into {trace.where}; if there is no release in it, remove it.",
         )
     if trace is not None and trace.state == dawa.publish.recovery.WORKING:
         raise LedgerError(f"The run that reserved entry {trace.entry.number} is still at work.", "wait until it ends.")
-    if trace is not None and trace.state == dawa.publish.recovery.UNREADABLE:
+    if trace is not None and trace.state == dawa.publish.recovery.UNREADABLE and not looked:
         raise LedgerError(
             f"There may be a release that entry {trace.entry.number} paid for in {trace.where}: it cannot be read.",
-            "ask whoever can read it: dawa ledger recover.",
+            "ask whoever can read it: dawa ledger recover; if it is none, say so with --nothing-was-made.",
         )
     if trace is not None and trace.state == dawa.publish.recovery.FOUND:
         raise LedgerError(

@@ -47,8 +47,9 @@ def explore(
         place = Path(release)
         target = Path(out) if out is not None else (place if place.is_dir() else place.parent) / NAME
         found = dawa.publish.folder.opened(release)
-        if out is None and target.is_symlink():  # a folder that somebody sent may hold anything
-            raise FolderError(f"{target} is a link.", "name the page's file with --out.")
+        strange = target.is_symlink() or (target.exists() and not target.is_file() and not target.is_dir())
+        if out is None and strange:  # a folder that somebody sent may hold anything
+            raise FolderError(f"{target} is a link, or not a file.", "name the page's file with --out.")
         _check(target)
         written = dawa.publish.page.save(found, target)
         wanted = sys.stdout.isatty() and not json if show is None else show

@@ -14,6 +14,12 @@ from pathlib import Path
 
 from dawa.host.scratch import HIDDEN
 
+SQLITE = b"SQLite format 3\0"
+"""How a database of SQLite begins."""
+
+COMPANIONS = ("-journal", "-wal", "-shm")
+"""How the names of files end that SQLite makes beside a database, and removes."""
+
 
 def write(
     path: str | os.PathLike[str], content: str | bytes, *, new: bool = False, through: Path | None = None
@@ -33,6 +39,7 @@ def write(
         OSError: If it cannot be written. Then nothing has changed.
     """
     named = Path(path)
+    spare(named)
     data = content.encode() if isinstance(content, str) else content
     mode = _mode(named)
     target = Path(os.path.realpath(named))
@@ -87,6 +94,18 @@ def name(file: Path, target: Path) -> None:
         file.unlink()
 
 
+def spare(path: Path) -> None:
+    """Refuse a name that a database beside it uses: SQLite removes such a file without looking what is in it.
+
+    Raises:
+        OSError: If it is such a name.
+    """
+    target = os.path.realpath(path)
+    ending = next((ending for ending in COMPANIONS if target.endswith(ending)), None)
+    if ending is not None and _begins(Path(target.removesuffix(ending))) == SQLITE:
+        raise PermissionError(errno.EPERM, "SQLite uses this name for the database beside it")
+
+
 def identity(path: Path) -> tuple[int, int] | None:
     """Which file is at a path, whatever is called so later; None if there is none."""
     try:
@@ -94,6 +113,17 @@ def identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _begins(file: Path) -> bytes:
+    """The first bytes of a file; none if it is no file, or cannot be read."""
+    try:
+        if file.is_file():
+            with file.open("rb") as opened:
+                return opened.read(len(SQLITE))
+    except (OSError, ValueError):
+        pass
+    return b""
 
 
 def _mode(target: Path) -> int | None:

@@ -4,6 +4,7 @@ Embedded engines put what does not fit in memory on the disk, identifiers in cle
 its user, and is removed at every exit that can be caught. After one that cannot, the next run removes it.
 """
 
+import errno
 import os
 import platform
 import re
@@ -13,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 
 try:
@@ -34,6 +36,12 @@ OURS = re.compile(re.escape(HIDDEN) + "[0-9a-f]{8}")
 
 HALF = re.compile(re.escape(HIDDEN) + "[0-9a-f]{16}")
 """Names of files that are not whole yet, or that have no name yet."""
+
+NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG}
+"""How systems say that there is nothing at a path; all other refusals leave it open."""
+
+MACHINE = Path("/etc/machine-id")
+"""Where Linux keeps a name for each machine, which nobody should be told as it is."""
 
 MARK = "swept-by-dawa"
 """A file by which a folder among the temporary files is known to be ours, whatever it is called."""
@@ -68,19 +76,35 @@ def abandoned(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
     return []
 
 
-def here() -> str:
-    """This machine and, on Linux, the file systems that this process sees: a path means the same only there."""
-    mounts = ""
+def here(folder: Path) -> str:
+    """Which folder this is: the machine, the file systems that this process sees, and the folder among them.
+
+    The same path may name another folder on another machine, in another container, or after something was mounted or
+    moved.
+    """
+    known = [platform.node()]
     with suppress(OSError):
-        mounts = f" {Path('/proc/self/ns/mnt').readlink()}"
-    return platform.node() + mounts
+        known.append(sha256(b"dawa " + MACHINE.read_bytes()).hexdigest()[:8])
+    with suppress(OSError):
+        known.append(str(Path("/proc/self/ns/mnt").readlink()))
+    with suppress(OSError):
+        found = folder.stat()
+        known.append(f"{found.st_dev}:{found.st_ino}")
+    return " ".join(known)
 
 
 def halves(folder: Path) -> list[Path]:
-    """Files in a folder of ours that got no name, because their process was killed; without those that are empty."""
-    with suppress(OSError):
-        return sorted(file for file in folder.iterdir() if HALF.fullmatch(file.name) and file.stat().st_size)
-    return []
+    """Files in a folder of ours that got no name, because their process was killed; without those that are empty.
+
+    Raises:
+        OSError: If nobody may look.
+    """
+    try:
+        return sorted(file for file in folder.iterdir() if HALF.fullmatch(file.name) and file.lstat().st_size)
+    except OSError as error:
+        if error.errno in NOT_THERE:
+            return []
+        raise
 
 
 def remove_empty(folder: Path) -> None:

@@ -356,7 +356,10 @@ class Reservation:
             self._account(pages)
             return decisions.finalise(self.ledger.place, draft, pages)
 
-        return store.append(self.ledger.place, decide)
+        try:
+            return store.append(self.ledger.place, decide)
+        except decisions.AlreadyError as done:
+            return done.entry
 
     def _account(self, pages: store.Pages) -> Account:
         """The account that pays for it, if the ledger can be trusted and still holds the reservation."""

@@ -25,6 +25,14 @@ class NothingToDoError(Exception):
     """The ledger already is what it should become."""
 
 
+class AlreadyError(Exception):
+    """A reservation already has the release that it should get: somebody recovered it meanwhile."""
+
+    def __init__(self, entry: Entry) -> None:
+        super().__init__()
+        self.entry = entry
+
+
 def create(place: Place, draft: Entry, pages: Pages) -> Entry:
     """Open an account, if there is none with this name."""
     there = named(place, newest(place, pages), draft.dataset)
@@ -109,6 +117,8 @@ def finalise(place: Place, draft: Entry, pages: Pages) -> Entry:
     """Name a release, if its reservation is pending."""
     trusted(place, pages)
     closing = closed_by(pages.entries, draft.reservation or 0)
+    if closing is not None and closing.kind == FINALISE and closing.release_id == draft.release_id:
+        raise AlreadyError(closing)
     if closing is not None:
         raise refusals.not_finalised(closing)
     for found in pages.entries:

@@ -80,7 +80,7 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
-_UNSEEN = [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0]
+_UNSEEN = [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, 0xFFFC, 0x16FE4, 0x1D159]
 _UNSEEN += [*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0000, 0xE1000)]
 UNSEEN = dict.fromkeys(_UNSEEN)
 """Letters that nobody sees, though they count as printable: fillers, joiners and choices between forms of a letter."""

@@ -20,14 +20,11 @@ from sqlalchemy import Connection, Engine, create_engine, inspect
 from sqlalchemy.pool import NullPool
 
 from dawa.errors import LedgerError, printable
-from dawa.host.atomic import identity
+from dawa.host.atomic import COMPANIONS, identity
 from dawa.ledger.anchor import Anchor
 
 PATIENCE = 60
 """Seconds to wait for another writer, which needs a few milliseconds."""
-
-COMPANIONS = ("-journal", "-wal", "-shm")
-"""How the names of files end that SQLite makes beside a database, and removes without looking what is in them."""
 
 MOUNTS = Path("/proc/self/mountinfo")
 """Where Linux lists what is mounted where."""
@@ -67,6 +64,11 @@ class SqliteFile:
         """The ledger at a path."""
         if "\0" in str(path) or not str(path).strip():
             raise LedgerError("This path cannot name a ledger.", "pass the path of a file, such as ledger.db.")
+        if str(path).endswith(COMPANIONS):
+            raise LedgerError(
+                f"'{printable(str(path))}' cannot be a ledger: SQLite removes files with such names.",
+                "choose a name such as ledger.db.",
+            )
         if anchor is not None and _owned(Path(path), anchor.path):
             raise LedgerError(
                 "The anchor is the ledger itself, or a file of SQLite beside it.",
@@ -106,8 +108,10 @@ class SqliteFile:
         for path in map(Path, where.values()):
             if _owned(self.path, path):
                 raise LedgerError(f"{path} is the ledger, or belongs to it.", "choose another name.")
-            if Path(os.path.realpath(path)) in Path(os.path.realpath(self.path)).parents:
-                raise LedgerError(f"The ledger {self.name} lies in {path}.", "choose another folder.")
+            owned = {"ledger": self.path} | ({} if self.anchor is None else {"anchor": self.anchor.path})
+            for what, own in owned.items():
+                if Path(os.path.realpath(path)) in Path(os.path.realpath(own)).parents:
+                    raise LedgerError(f"The {what} {printable(str(own))} lies in {path}.", "choose another folder.")
 
     def begin(self, connection: Connection, *, writing: bool) -> None:
         """Start a transaction; a writing one locks out all other writers before it reads anything."""

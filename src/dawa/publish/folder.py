@@ -7,6 +7,7 @@ written, the folder is kept without it. Either way the ledger is told that the r
 import io
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -73,6 +74,11 @@ class FolderKeeper:
         """Where the release will be, for a ledger."""
         return self.place.where
 
+    @property
+    def parent(self) -> Path:
+        """The folder in which the scratch folder lies."""
+        return self.place.scratch.parent
+
     def keep(self, release: Release) -> Kept | None:
         """Write the release; the result is its folder or file, or None if it could only be printed.
 
@@ -124,11 +130,12 @@ def completed(place: Place, release: Release) -> Written:
         OSError: If something cannot be written; the release stays where it is.
     """
     try:
-        listed = json.loads((place.scratch / ASKED).read_text(encoding="utf-8"))
+        file = place.scratch / ASKED
+        listed = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
         asked = [
             Asked(tuple(one["lo"]), tuple(one["hi"]), one["where"], tuple(map(tuple, one["labels"]))) for one in listed
         ]
-    except FileNotFoundError:  # removed right before the folder gets its name
+    except (OSError, ValueError, LookupError, TypeError):  # removed right before the folder gets its name, or damaged
         asked = []
     moved = [file.name for file in place.target.iterdir()] if place.inside else []
     return _completed(place, release, asked, moved)
@@ -143,7 +150,7 @@ def opened(path: str | os.PathLike[str]) -> Release:
     if is_address(os.fspath(path)):
         raise ReleaseError(f"{public(os.fspath(path))} is not a file here.", "download the release first.")
     place = Path(path)
-    if place.is_dir() and not (place / RELEASE).exists():
+    if place.is_dir() and not (place / RELEASE).is_file():  # a pipe in a folder that somebody sent is no release
         raise ReleaseError(f"There is no {RELEASE} in {place}.", "pass a folder that dawa release wrote.")
     return load(place / RELEASE if place.is_dir() else place)
 
@@ -219,15 +226,22 @@ def _rescued(place: Place, release: Release, last_resort: TextIO | None, reason:
                 "its budget is spent: keep that file.",
             )
             return Written(rescue, (rescue.name,), (), problem=problem)
-    if last_resort is None:
+    if not any(_printed(release, stream) for stream in (last_resort, sys.stderr) if last_resort is not None):
         raise FolderError(f"{place.label} cannot be written ({reason}), nor can any other place.", "make room.")
-    last_resort.write(json.dumps(release.to_json()) + "\n")
-    last_resort.flush()
     problem = FolderError(
         f"Neither {place.label} nor any other place can be written ({reason}), so the release was printed.",
         f"its budget is spent: copy the line that begins with {{ into a file {RELEASE}.",
     )
     return Written(place.target, (), (), problem=problem)
+
+
+def _printed(release: Release, stream: TextIO | None) -> bool:
+    """Whether a release could be printed to a stream."""
+    with suppress(OSError, ValueError, AttributeError):
+        stream.write(json.dumps(release.to_json()) + "\n")  # type: ignore[union-attr]
+        stream.flush()  # type: ignore[union-attr]
+        return True
+    return False
 
 
 def _reason(error: BaseException) -> str:

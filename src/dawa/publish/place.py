@@ -21,7 +21,7 @@ from pathlib import Path
 
 from dawa.errors import FolderError
 from dawa.host import atomic, scratch
-from dawa.results.keeping import RELEASE
+from dawa.results.keeping import RELEASE, UNPAID, cut
 
 ASKED = "asked.json"
 """The ranges that were named, as long as a folder is not complete: whoever completes it needs them. By this file a
@@ -67,7 +67,7 @@ class Place:
     @property
     def rescue(self) -> str:
         """What such a file is called."""
-        return f"dawa-{self.target.name[:64]}-{self.scratch.name[-8:]}.json"
+        return f"dawa-{cut(self.target.name, 64)}-{self.scratch.name[-8:]}.json"
 
     @property
     def label(self) -> Path:
@@ -120,12 +120,21 @@ def prepared(target: str | os.PathLike[str], *, replace: bool = False) -> Iterat
 
 def discard(place: Place) -> None:
     """Remove a scratch folder in which there is no release, and the folders that were made for it."""
-    if not os.path.lexists(place.scratch) or (place.scratch / RELEASE).exists():
+    if not os.path.lexists(place.scratch) or _precious(place.scratch):
         return
     shutil.rmtree(place.scratch, ignore_errors=True)
     for folder in (place.scratch, *reversed(place.made)):  # an empty one can be removed even if nobody may look into it
         with suppress(OSError):
             folder.rmdir()
+
+
+def _precious(folder: Path) -> bool:
+    """Whether there is a release in a scratch folder, also one that has no name yet, or is not paid for."""
+    try:
+        there = any(name == RELEASE or name.startswith(UNPAID) for name in _names(folder))
+        return there or bool(scratch.halves(folder))
+    except OSError:  # nobody may look, so nothing was written
+        return False
 
 
 def named(place: Place) -> Named:
@@ -196,6 +205,7 @@ def _made(given: Path, *, replace: bool) -> Place:
 
 
 def _check(given: Path, target: Path, *, replace: bool) -> None:
+    atomic.spare(target)
     if target.exists() and not target.is_dir():
         raise FolderError(f"{given} is a file.", "choose another name for the folder.")
     here = None

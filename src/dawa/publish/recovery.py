@@ -5,7 +5,6 @@ written and what it is called (``dawa.paying``). So a release that was made is f
 paid for, and it is the only one that this payment will ever give.
 """
 
-import os
 import re
 import stat
 from collections.abc import Iterator
@@ -26,11 +25,11 @@ from dawa.results.release import Release, load
 if TYPE_CHECKING:
     from dawa.ledger import Entry, Ledger
 
-WORKING, FOUND, BOOKED, UNREADABLE = "working", "found", "booked", "unreadable"
-NOTHING, ELSEWHERE, UNNAMED = "nothing", "elsewhere", "unnamed"
-"""What is known about a reservation: its process is alive, or nobody can tell; its release is there; and now the ledger
-knows it; something is there that cannot be read; there is nothing where it should be; there is nothing here, and its
-run was on another machine or in another container; nobody said where it would be."""
+WORKING, UNLOCKED, FOUND, BOOKED = "working", "unlocked", "found", "booked"
+UNREADABLE, NOTHING, ELSEWHERE, UNNAMED = "unreadable", "nothing", "elsewhere", "unnamed"
+"""What is known about a reservation: its process is alive; nobody can tell, for want of locks; its release is there;
+and now the ledger knows it; something is there that cannot be read; there is nothing where it should be; there is
+nothing, and the folder is not the one in which its run was; nobody said where it would be."""
 
 
 @dataclass(frozen=True)
@@ -103,18 +102,36 @@ class Where:
         return cls(target, first, single, found, kept["release"], kept.get("host"))
 
     def candidates(self) -> list[Path]:
-        """Where the release may be: under its name, where it is written first, or under the names it gets otherwise."""
+        """Where the release may be: where it is written first, under its name, or under the names it gets otherwise.
+
+        Raises:
+            OSError: If a folder in which it may be cannot be looked into.
+        """
         other = other_file(self.target, self.scratch) if self.single else places.other(Place(self.target, self.scratch))
         found = [self.scratch, self.target, *self.rescues, other]
-        with suppress(OSError, ValueError):
-            found += sorted(path for path in self.target.parent.iterdir() if self._set_aside(path.name))
-        with suppress(OSError, ValueError):  # what a mount point had to hide inside itself
-            found += [] if self.single else sorted(self.target.glob(f"{UNPAID}*"))
+        for beside in dict.fromkeys([self.target.parent, *(rescue.parent for rescue in self.rescues)]):
+            found += [beside / name for name in _listed(beside) if self._set_aside(name)]
+        if not self.single:  # what a mount point, or a folder that could not be renamed, had to hide inside itself
+            found += [place / name for place in (self.target, self.scratch) for name in _listed(place) if _unpaid(name)]
         return [path for path in [*found, *scratch.halves(self.scratch)] if _maybe(path)]
 
     def _set_aside(self, name: str) -> bool:
         """Whether a folder beside the target may have been the target: one that --force moved, or that was unpaid."""
-        return name.startswith(UNPAID) or (not self.single and name.startswith(f"{self.target.name}.earlier-"))
+        return _unpaid(name) or (not self.single and name.startswith(f"{self.target.name}.earlier-"))
+
+
+def _unpaid(name: str) -> bool:
+    return name.startswith(UNPAID)
+
+
+def _listed(folder: Path) -> list[str]:
+    """The names in a folder, if it is one."""
+    try:
+        return sorted(path.name for path in folder.iterdir())
+    except OSError as error:
+        if error.errno in scratch.NOT_THERE:
+            return []
+        raise
 
 
 def recovered(ledger: "Ledger", dataset: str | None = None, *, dry_run: bool = False) -> list[Trace]:
@@ -144,7 +161,7 @@ def _recovered(ledger: "Ledger", entry: "Entry", *, dry_run: bool) -> Trace:
         if dry_run or found is None or where is None or trace.where is None:
             return trace
         try:
-            _check_unbooked(ledger, str(found.id))
+            _check_paid(ledger, entry, found)
             kept = _complete(where, trace.where, found)
             Reservation(ledger, entry).finalise(str(found.id), kept)
         except (DawaError, OSError) as error:
@@ -153,13 +170,21 @@ def _recovered(ledger: "Ledger", entry: "Entry", *, dry_run: bool) -> Trace:
         return Trace(entry, BOOKED, kept)
 
 
-def _check_unbooked(ledger: "Ledger", name: str) -> None:
-    """Refuse to touch a release that another reservation has paid for."""
-    for entry in ledger.history():
-        if entry.release_id == name:
-            raise LedgerError(
-                f"Entry {entry.number} has booked this release already.", "find out who reserved it again."
-            )
+def _check_paid(ledger: "Ledger", entry: "Entry", found: Release) -> None:
+    """Refuse to touch a release that another reservation has paid for, or that costs more than this one has paid."""
+    from dawa.ledger.accounts import scope_of  # noqa: PLC0415  databases are slow to load
+    from dawa.ledger.scopes import FOR  # noqa: PLC0415
+
+    for other in ledger.history():
+        if other.release_id == found.id and other.reservation != entry.number:
+            raise LedgerError(f"Entry {other.number} has booked this release already.", "find out who reserved again.")
+    asked, privacy = scope_of(entry, newest=FOR in (entry.what or {})), found.privacy
+    fits = privacy.private and privacy.epsilon <= (entry.epsilon or 0) and privacy.mechanism == entry.mechanism
+    if not fits or tuple(privacy.unit_columns) != tuple(asked.unit or ()):
+        raise LedgerError(
+            f"Entry {entry.number} has not paid for what is there: its epsilon, unit or mechanism is another.",
+            "find out who reserved it, and whose release it is.",
+        )
 
 
 @contextmanager
@@ -176,21 +201,29 @@ def _looked(entry: "Entry") -> Iterator[tuple[Trace, Where | None, Release | Non
 
 def _searched(where: Where, locks: ExitStack) -> tuple[str, Path | None, Release | None]:
     """The state of a release, where it is, and the release itself; what was looked at stays locked."""
-    unreadable = None
-    for here in where.candidates():
+    unreadable, unlocked = None, False
+    try:
+        candidates = where.candidates()
+    except OSError:
+        return UNREADABLE, where.target.parent, None
+    for here in candidates:
         try:
             free = locks.enter_context(scratch.locked(here)) if here.is_dir() else True
-            if free is False or (free is None and here == where.scratch):
+            if free is False:
                 return WORKING, None, None
+            unlocked |= free is None and here == where.scratch
             found = None if _missing(here) else load(_file(here))
         except (DawaError, OSError):
             unreadable = unreadable if _missing(here) else here
         else:
-            if found is not None and found.id == where.release:
+            whole = not (unlocked and here.is_relative_to(where.scratch))  # else its run may be writing the rest
+            if found is not None and found.id == where.release and whole:
                 return FOUND, here, found
+    if unlocked:
+        return UNLOCKED, where.scratch, None
     if unreadable is not None:
         return UNREADABLE, unreadable, None
-    return (NOTHING if where.host in {None, scratch.here()} else ELSEWHERE), None, None
+    return (NOTHING if where.host in {None, scratch.here(where.scratch.parent)} else ELSEWHERE), None, None
 
 
 def _file(here: Path) -> Path:
@@ -212,37 +245,46 @@ def _maybe(path: Path) -> bool:
     """Whether there may be something: also if nobody may look."""
     try:
         path.stat()
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+    except ValueError:
         return False
-    except OSError:
-        return True
+    except OSError as error:
+        return error.errno not in scratch.NOT_THERE
     return True
 
 
 def _complete(where: Where, here: Path, release: Release) -> Path:
     """Complete a release that is not where it should be, and give it its name; elsewhere it is complete."""
-    half = here.parent == where.scratch
-    if where.single:
-        found = _single(where, here) if half else here
-    elif half or here == where.scratch:
-        if half:
-            os.replace(here, where.scratch / RELEASE)  # noqa: PTH105  the same
+    if where.scratch.is_symlink():
+        raise LedgerError(f"{where.scratch} is a link, and no run makes links.", "find out who made it.")
+    inside = here.parent == where.scratch
+    if not where.single and (inside or here == where.scratch):
+        if inside:
+            here.replace(where.scratch / RELEASE)
         return folder.completed(Place(where.target, where.scratch), release).folder
-    else:
-        found = here
-    for left in scratch.halves(where.scratch):
-        if atomic.identity(left) == atomic.identity(_file(found)):  # the same file, under the name that it had first
-            left.unlink()
-    with suppress(OSError):  # all of its files have moved, or it was a lock alone
-        where.scratch.rmdir()
+    found = _named(where, here) if inside or _unpaid(here.name) else here
+    with suppress(OSError):
+        for left in scratch.halves(where.scratch):
+            if atomic.identity(left) == atomic.identity(_file(found)):  # the same file, under the name it had first
+                left.unlink()
+        where.scratch.rmdir()  # all of its files have moved, or it was a lock alone
     return found
 
 
-def _single(where: Where, half: Path) -> Path:
-    """Give a file its name, or another one if that is taken."""
-    for name in (where.target, other_file(where.target, where.scratch)):
-        with suppress(FileExistsError):
-            atomic.name(half, name)
+def _named(where: Where, here: Path) -> Path:
+    """Give what has no name, or one that says it is not paid for, its own name, or another one if that is taken."""
+    if where.single:
+        names = [where.target, other_file(where.target, where.scratch)]
+    else:
+        names = [where.target, places.other(Place(where.target, where.scratch))] if here.is_dir() else []
+    for name in [*names, *(rescue for rescue in where.rescues if rescue.parent == here.parent)]:
+        with suppress(OSError):
+            if here.is_dir():
+                here.rename(name)
+            else:
+                atomic.name(here, name)
             atomic.sync([name.parent])
             return name
-    return half
+    if here.parent == where.target:  # a mount point, in which the file itself was hidden
+        atomic.name(here, where.target / RELEASE)
+        return where.target
+    return here

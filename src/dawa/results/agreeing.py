@@ -7,7 +7,6 @@ was spent and that answers are exact would believe something that no mechanism c
 from fractions import Fraction
 
 from dawa.noise import discrete
-from dawa.noise.discrete import LIMIT
 from dawa.partition.buckets import StopRule
 from dawa.results.conform import damaged
 from dawa.results.statement import PrivacyStatement
@@ -38,7 +37,7 @@ def check_measured(variance: float, privacy: PrivacyStatement, heaviest: int, st
     """
     epsilon = privacy.mechanism_epsilon
     spent = privacy.mechanism_split.get("partition", Fraction(0))
-    if epsilon - spent < Fraction(RESOLUTION, LIMIT):
+    if epsilon - spent < Fraction(RESOLUTION, discrete.LIMIT):
         raise damaged("privacy.split", "leaves nothing for measuring")
     spared = Fraction(0) if stops is None else max(Fraction(0), spent - stops.table.epsilon)
     least = max(RESOLUTION / epsilon, heaviest / (epsilon - spared))
@@ -57,9 +56,10 @@ def check_apart(variance: float, privacy: PrivacyStatement) -> None:
 
 def _check(variance: float, least: Fraction, most: Fraction, where: str) -> None:
     """Hold a variance against those of two scales."""
-    if not _variance(least) * (1 - ROUNDING) <= variance <= _variance(most * COARSER) * (1 + ROUNDING):
+    if not variance_of(least) * (1 - ROUNDING) <= variance <= variance_of(most * COARSER) * (1 + ROUNDING):
         raise damaged(where, "is not what the budget in privacy gives")
 
 
-def _variance(scale: Fraction) -> float:
+def variance_of(scale: Fraction) -> float:
+    """The variance of a row's answer with noise of this scale, after division by the resolution."""
     return discrete.variance(scale) / RESOLUTION**2

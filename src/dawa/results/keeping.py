@@ -37,20 +37,20 @@ class Kept:
 
     path: Path
     file: Path
-    mark: tuple[int, int] | None
+    mark: tuple[int, ...] | None
 
     @classmethod
     def at(cls, path: Path) -> "Kept":
         """The release that was just written there."""
         file = path / RELEASE if path.is_dir() else path
-        return cls(path, file, atomic.identity(file))
+        return cls(path, file, _mark(file))
 
     def withdrawn(self) -> Path | None:
         """Take it away from where people and programs look for releases; the result is where it is now.
 
         None says that somebody has moved it: what has its name now is not ours to touch.
         """
-        if self.mark is None or atomic.identity(self.file) != self.mark:
+        if self.mark is None or _mark(self.file) != self.mark:
             return None
         hidden = self.path.with_name(f"{UNPAID}{uuid4().hex[:8]}")
         with suppress(OSError):
@@ -74,6 +74,11 @@ class Keeper(Protocol):
         """Where the release will be, in words that a ledger keeps."""
         ...
 
+    @property
+    def parent(self) -> Path:
+        """The folder in which it is written first."""
+        ...
+
     def keep(self, release: Release) -> Kept | None:
         """Put it there, through to the disk; the result is where it is, or None if it is nowhere."""
         ...
@@ -85,7 +90,16 @@ class Keeper(Protocol):
 
 def other_file(file: Path, scratch_folder: Path) -> Path:
     """Where a release is saved if its file's name was taken in the meantime."""
-    return file.with_name(f"{file.stem[:200]}-{scratch_folder.name[-8:]}{file.suffix[:20]}")
+    return file.with_name(f"{cut(file.stem, 200)}-{scratch_folder.name[-8:]}{cut(file.suffix, 20)}")
+
+
+def cut(name: str, most: int) -> str:
+    """A name of at most so many bytes, as file systems count them.
+
+    >>> cut("ages", 200), len(cut("人" * 100, 200))
+    ('ages', 66)
+    """
+    return os.fsencode(name)[:most].decode(errors="ignore")
 
 
 @dataclass(frozen=True)
@@ -111,7 +125,8 @@ class FileKeeper:
         """
         with ExitStack() as stack:
             try:
-                file = Path(path).absolute()
+                file = Path(os.path.realpath(Path(path).parent)) / Path(path).name
+                atomic.spare(file)
                 if _taken(file):
                     raise FolderError(f"{path} exists already.", "choose another file: a release replaces nothing.")
                 scratch.remove_empty(file.parent)
@@ -129,10 +144,16 @@ class FileKeeper:
         """The file, and the folder that is locked."""
         return {"file": str(self.file), "scratch": str(self.scratch)}
 
+    @property
+    def parent(self) -> Path:
+        """The folder of the file."""
+        return self.file.parent
+
     def keep(self, release: Release) -> Kept | None:
         """Save it. If that fails now, a warning says so: whoever made the release still has it in memory."""
+        through = self.scratch if self.scratch.is_dir() else None  # somebody may have removed it: it was empty
         try:
-            atomic.write(self.file, release.as_text(), new=True, through=self.scratch)
+            atomic.write(self.file, release.as_text(), new=True, through=through)
         except FileExistsError:
             other = other_file(self.file, self.scratch)
         except OSError as error:
@@ -144,7 +165,7 @@ class FileKeeper:
         else:
             return Kept.at(self.file)
         try:
-            atomic.write(other, release.as_text(), new=True, through=self.scratch)
+            atomic.write(other, release.as_text(), new=True, through=through)
         except OSError:
             warned(
                 f"The release was made, but {self.file} was taken meanwhile.\nIts budget is spent: save what you get."
@@ -156,6 +177,15 @@ class FileKeeper:
     def withdraw(self, kept: Kept) -> Path | None:
         """Give the file a name that nobody looks for."""
         return kept.withdrawn()
+
+
+def _mark(file: Path) -> tuple[int, ...] | None:
+    """Which file is at a path. Its number alone is not enough: file systems give it to the next file at once."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _taken(file: Path) -> bool:

@@ -13,8 +13,8 @@ import dawa
 from dawa.axis import Axis
 from dawa.axis.apart import patterns
 from dawa.errors import DawaError
-from dawa.noise import discrete
 from dawa.partition.split import split_line
+from dawa.results.agreeing import variance_of
 from dawa.results.statement import PrivacyStatement, protected
 from dawa.strategy.base import RESOLUTION
 
@@ -101,7 +101,7 @@ def _fitted(document: dict[str, Any], axes: list[dict[str, Any]], bounds: list[i
 
 def _variance(epsilon: Fraction) -> float:
     """The variance of noise for one number, if all of a record's budget is spent on it."""
-    return discrete.variance(discrete.coarsened(RESOLUTION / epsilon)) / RESOLUTION**2
+    return variance_of(RESOLUTION / epsilon)
 
 
 def _tree(k: int, branching: int) -> dict[str, Any]:
