@@ -416,3 +416,22 @@ def test_a_pipe_in_a_folder_that_somebody_sent_is_not_waited_for(name):
     assert dawa("explore", "pub", "--no-open").code == 1
     if name == "release.json":
         assert dawa("query", "pub", "1:2").code == 1
+
+
+def test_releases_of_every_kind_are_booked_as_what_was_paid():
+    """With a unit of odd names, a cap and bounds that are found, and a mechanism with options."""
+    code = """
+import os, signal
+import dawa
+from dawa.ledger import decisions
+decisions.finalise = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+table = {"age": list(range(100)) * 20, "per\\nson": [n // 3 for n in range(2000)], "Day": ["x"] * 2000}
+paid = {"epsilon": "1/3", "ledger": "units.db", "dataset": "hr", "unit": ["per\\nson", "Day"]}
+mechanism = dawa.mechanisms.Dawa(effort="fast", postprocess="rounded")
+dawa.release(table, dawa.Axis.auto("age"), out="a.json", mechanism=mechanism, max_rows_per_unit="auto", **paid)
+"""
+    ledger.opened("units.db").create("hr", cap=2, unit=["per\nson", "Day"])
+    ran = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)  # noqa: S603  ours
+    assert ran.returncode == -signal.SIGKILL, ran.stderr
+    (trace,) = recovery.recovered(ledger.opened("units.db"))
+    assert (trace.state, trace.problem) == (recovery.BOOKED, None)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dawa.errors import DawaError, LedgerError
+from dawa.errors import DawaError, LedgerError, printable
 from dawa.host import atomic, scratch
 from dawa.paying import KEPT
 from dawa.publish import folder
@@ -180,7 +180,7 @@ def _check_paid(ledger: "Ledger", entry: "Entry", found: Release) -> None:
             raise LedgerError(f"Entry {other.number} has booked this release already.", "find out who reserved again.")
     asked, privacy = scope_of(entry, newest=FOR in (entry.what or {})), found.privacy
     fits = privacy.private and privacy.epsilon <= (entry.epsilon or 0) and privacy.mechanism == entry.mechanism
-    if not fits or tuple(privacy.unit_columns) != tuple(asked.unit or ()):
+    if not fits or tuple(map(printable, privacy.unit_columns)) != tuple(asked.unit or ()):
         raise LedgerError(
             f"Entry {entry.number} has not paid for what is there: its epsilon, unit or mechanism is another.",
             "find out who reserved it, and whose release it is.",
@@ -204,8 +204,8 @@ def _searched(where: Where, locks: ExitStack) -> tuple[str, Path | None, Release
     unreadable, unlocked = None, False
     try:
         candidates = where.candidates()
-    except OSError:
-        return UNREADABLE, where.target.parent, None
+    except OSError as error:
+        return UNREADABLE, Path(error.filename or where.target.parent), None
     for here in candidates:
         try:
             free = locks.enter_context(scratch.locked(here)) if here.is_dir() else True
