@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -309,7 +310,68 @@ def test_a_folder_that_cannot_be_listed_is_not_empty(monkeypatch):
         return real(self)
 
     monkeypatch.setattr(Path, "iterdir", closed)
-    assert [trace.state for trace in recovery.recovered(book())] == [recovery.UNREADABLE]
+    assert [trace.state for trace in recovery.recovered(book())] == [recovery.UNSEEN]
+    refused(dawa("ledger", "take-back", "2", "--why", "x"), "cannot be seen", "--nothing-was-made")
+    assert dawa("ledger", "take-back", "2", "--why", "looked", "--nothing-was-made").code == 0
+
+
+@pytest.mark.parametrize("name", ["home", "."])
+def test_a_folder_that_cannot_be_listed_hides_nothing_that_can_be_seen(monkeypatch, name):
+    """As the home of somebody else, where a rescue might be."""
+    Path("home").mkdir()
+    monkeypatch.setattr(Path, "home", lambda: Path("home").absolute())
+    made = library.release("people.csv", AXIS, epsilon="0.5")
+    with folder.prepared("out") as keeper:
+        keeper.keep(made)
+        book().reserve("hr", "0.5", what={"kept": {**keeper.where, "release": made.id}}, mechanism="dawa")
+    real, unlisted = Path.iterdir, Path(name).resolve()
+
+    def closed(self):
+        if self == unlisted:
+            raise PermissionError(13, "Permission denied")
+        return real(self)
+
+    monkeypatch.setattr(Path, "iterdir", closed)
+    refused(dawa("ledger", "take-back", "2", "--why", "x", "--nothing-was-made"), "paid for is in")
+    assert [trace.state for trace in recovery.recovered(book())] == [recovery.BOOKED]
+
+
+def test_a_link_to_itself_hides_nothing():
+    made = library.release("people.csv", AXIS, epsilon="0.5")
+    with folder.prepared("out") as keeper:
+        keeper.keep(made)
+        book().reserve("hr", "0.5", what={"kept": {**keeper.where, "release": made.id}}, mechanism="dawa")
+    keeper.place.scratch.symlink_to(keeper.place.scratch)
+    refused(dawa("ledger", "take-back", "2", "--why", "x", "--nothing-was-made"), "paid for is in")
+
+
+def test_what_others_leave_among_the_temporary_files_decides_nothing(tmp_path, monkeypatch):
+    (tmp_path / "shared").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "shared"))
+    with folder.prepared("out") as keeper:
+        book().reserve("hr", "0.5", what={"kept": {**keeper.where, "release": "x"}}, mechanism="dawa")
+    (tmp_path / "shared" / ".not-paid-for-folder").mkdir()
+    (tmp_path / "shared" / ".not-paid-for-junk").write_text("junk", encoding="utf-8")
+    monkeypatch.setattr(recovery, "_own", lambda _: False)
+    with scratch.locked(tmp_path / "shared" / ".not-paid-for-folder"):
+        assert [trace.state for trace in recovery.recovered(book())] == [recovery.NOTHING]
+
+
+def test_a_release_that_gets_its_name_in_this_moment_is_seen(monkeypatch):
+    made = library.release("people.csv", AXIS, epsilon="0.5")
+    with folder.prepared("out") as keeper:
+        book().reserve("hr", "0.5", what={"kept": {**keeper.where, "release": made.id}}, mechanism="dawa")
+        real, calls = recovery._maybe, []
+
+        def late(path):
+            seen = real(path)
+            if path == keeper.place.target and not calls:
+                calls.append(keeper.keep(made))
+            return seen
+
+        monkeypatch.setattr(recovery, "_maybe", late)
+        monkeypatch.setattr(scratch, "locked", lambda _: nullcontext(enter_result=True))
+        assert [trace.state for trace in recovery.recovered(book())] == [recovery.BOOKED]
 
 
 def test_a_release_that_costs_more_than_was_paid_is_not_booked():
@@ -392,12 +454,15 @@ def test_long_names_in_other_scripts(name):
     assert {trace.state for trace in recovery.recovered(book())} == {recovery.NOTHING}
 
 
-def test_a_file_that_is_no_release_can_be_declared_to_be_none():
+def test_a_file_that_is_no_release_can_be_moved_away():
     reserved(folder="out", scratch=".out-00000000", release="x")
     Path("out").mkdir()
     Path("out/release.json").write_text('{"name": "npm"}', encoding="utf-8")
-    refused(dawa("ledger", "take-back", "2", "--why", "x"), "There may be a release", "--nothing-was-made")
-    assert dawa("ledger", "take-back", "2", "--why", "it is another file", "--nothing-was-made").code == 0
+    refused(
+        dawa("ledger", "take-back", "2", "--why", "x", "--nothing-was-made"), "There may be a release", "move it away"
+    )
+    Path("out").rename("mine")
+    assert dawa("ledger", "take-back", "2", "--why", "it was another file").code == 0
 
 
 def test_a_folder_that_holds_the_anchor_is_not_moved_aside(monkeypatch):

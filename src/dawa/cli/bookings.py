@@ -247,14 +247,19 @@ def _check_gone(entry: Entry | None, *, looked: bool) -> None:
         raise LedgerError(
             f"Nobody can tell whether the run that reserved entry {trace.entry.number} is still at work: its disk has"
             " no locks.",
-            f"if it has surely ended, look into {trace.where}; if there is no release in it, remove it.",
+            "if it has surely ended, do what dawa ledger recover says.",
         )
     if trace is not None and trace.state == dawa.publish.recovery.WORKING:
         raise LedgerError(f"The run that reserved entry {trace.entry.number} is still at work.", "wait until it ends.")
-    if trace is not None and trace.state == dawa.publish.recovery.UNREADABLE and not looked:
+    if trace is not None and trace.state == dawa.publish.recovery.UNREADABLE:
         raise LedgerError(
             f"There may be a release that entry {trace.entry.number} paid for in {trace.where}: it cannot be read.",
-            "ask whoever can read it: dawa ledger recover; if it is none, say so with --nothing-was-made.",
+            "ask whoever can read it: dawa ledger recover; if it is no release, move it away.",
+        )
+    if trace is not None and trace.state == dawa.publish.recovery.UNSEEN and not looked:
+        raise LedgerError(
+            f"There may be a release that entry {trace.entry.number} paid for in {trace.where}: it cannot be seen.",
+            "ask whoever may look there: dawa ledger recover; if there is none, say so with --nothing-was-made.",
         )
     if trace is not None and trace.state == dawa.publish.recovery.FOUND:
         raise LedgerError(

@@ -40,13 +40,15 @@ OLD = (
 RECOVERED = {
     "working": "its run is still at work, and will write to {where}.",
     "unreadable": "there is something in {where} that cannot be read. Ask whoever can read it to recover it.",
+    "unseen": "it may be in {where}, where it cannot be seen. Ask whoever may look there to recover it.",
     "found": "its release is in {where}, and the ledger does not know.",
     "booked": "its release is in {where}, and now the ledger knows.",
     "nothing": "there is no release in {where}. If its run was killed and nobody moved it, nothing was made.",
     "elsewhere": "there is no release in {where}, but this is not the folder in which its run was: that is on another"
     " machine, in another container, on a disk that is not mounted, or was moved. Recover it there.",
     "unlocked": "nobody can tell whether its run is still at work: the disk has no locks. If it has surely ended, look"
-    " into {where}; if there is no release in it, remove it, and recover again.",
+    " into {where}: if there is a release in it, give the folder its own name; if there is no file in it, or only"
+    " asked.json, remove it. Then recover again.",
     "unnamed": "it does not say where its release is. If nothing was made, it can be taken back.",
 }
 """What ``dawa ledger recover`` says, by the states of ``publish.recovery``."""

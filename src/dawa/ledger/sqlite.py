@@ -64,7 +64,7 @@ class SqliteFile:
         """The ledger at a path."""
         if "\0" in str(path) or not str(path).strip():
             raise LedgerError("This path cannot name a ledger.", "pass the path of a file, such as ledger.db.")
-        if str(path).endswith(COMPANIONS):
+        if str(path).endswith(COMPANIONS) and not Path(path).is_file():
             raise LedgerError(
                 f"'{printable(str(path))}' cannot be a ledger: SQLite removes files with such names.",
                 "choose a name such as ledger.db.",

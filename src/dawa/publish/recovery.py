@@ -5,6 +5,7 @@ written and what it is called (``dawa.paying``). So a release that was made is f
 paid for, and it is the only one that this payment will ever give.
 """
 
+import os
 import re
 import stat
 from collections.abc import Iterator
@@ -26,10 +27,15 @@ if TYPE_CHECKING:
     from dawa.ledger import Entry, Ledger
 
 WORKING, UNLOCKED, FOUND, BOOKED = "working", "unlocked", "found", "booked"
-UNREADABLE, NOTHING, ELSEWHERE, UNNAMED = "unreadable", "nothing", "elsewhere", "unnamed"
+UNREADABLE, UNSEEN, NOTHING, ELSEWHERE, UNNAMED = "unreadable", "unseen", "nothing", "elsewhere", "unnamed"
 """What is known about a reservation: its process is alive; nobody can tell, for want of locks; its release is there;
-and now the ledger knows it; something is there that cannot be read; there is nothing where it should be; there is
-nothing, and the folder is not the one in which its run was; nobody said where it would be."""
+and now the ledger knows it; something is there that cannot be read; it may be where nobody may look; there is nothing
+where it should be; there is nothing, and the folder is not the one in which its run was; nobody said where it would
+be."""
+
+
+LOOKS = 3
+"""How often a release is looked for, if it gets its name while it is looked for."""
 
 
 @dataclass(frozen=True)
@@ -101,37 +107,43 @@ class Where:
         found = tuple(path for path in rescues if path.name == rescue and path.is_absolute())
         return cls(target, first, single, found, kept["release"], kept.get("host"))
 
-    def candidates(self) -> list[Path]:
-        """Where the release may be: where it is written first, under its name, or under the names it gets otherwise.
-
-        Raises:
-            OSError: If a folder in which it may be cannot be looked into.
-        """
+    @property
+    def places(self) -> list[Path]:
+        """Where the release is if nobody moved it: where it is written first, under its name, or under another."""
         other = other_file(self.target, self.scratch) if self.single else places.other(Place(self.target, self.scratch))
-        found = [self.scratch, self.target, *self.rescues, other]
-        for beside in dict.fromkeys([self.target.parent, *(rescue.parent for rescue in self.rescues)]):
-            found += [beside / name for name in _listed(beside) if self._set_aside(name)]
-        if not self.single:  # what a mount point, or a folder that could not be renamed, had to hide inside itself
-            found += [place / name for place in (self.target, self.scratch) for name in _listed(place) if _unpaid(name)]
-        return [path for path in [*found, *scratch.halves(self.scratch)] if _maybe(path)]
+        return [self.scratch, self.target, *self.rescues, other]
 
-    def _set_aside(self, name: str) -> bool:
-        """Whether a folder beside the target may have been the target: one that --force moved, or that was unpaid."""
-        return _unpaid(name) or (not self.single and name.startswith(f"{self.target.name}.earlier-"))
+    def others(self, hidden: list[Path]) -> list[Path]:
+        """Where else it may be; folders that cannot be looked into are added to ``hidden``."""
+        aside = (UNPAID,) if self.single else (UNPAID, f"{self.target.name}.earlier-")
+        beside = self.target.parent
+        found = [beside / name for name in _listed(beside, hidden) if name.startswith(aside)]
+        for rescue in self.rescues:  # folders that many use
+            names = [name for name in _listed(rescue.parent, hidden) if name.startswith(UNPAID)]
+            found += [rescue.parent / name for name in names if _own(rescue.parent / name)]
+        for place in () if self.single else (self.target, self.scratch):  # what could not be hidden elsewhere
+            found += [place / name for name in _listed(place, hidden) if name.startswith(UNPAID)]
+        try:
+            found += scratch.halves(self.scratch)
+        except OSError:
+            hidden.append(self.scratch)
+        return found
 
 
-def _unpaid(name: str) -> bool:
-    return name.startswith(UNPAID)
-
-
-def _listed(folder: Path) -> list[str]:
+def _listed(folder: Path, hidden: list[Path]) -> list[str]:
     """The names in a folder, if it is one."""
     try:
         return sorted(path.name for path in folder.iterdir())
     except OSError as error:
-        if error.errno in scratch.NOT_THERE:
-            return []
-        raise
+        if error.errno not in scratch.NOT_THERE:
+            hidden.append(folder)
+        return []
+
+
+def _own(path: Path) -> bool:
+    with suppress(OSError):
+        return not hasattr(os, "getuid") or path.lstat().st_uid == os.getuid()
+    return False
 
 
 def recovered(ledger: "Ledger", dataset: str | None = None, *, dry_run: bool = False) -> list[Trace]:
@@ -201,28 +213,37 @@ def _looked(entry: "Entry") -> Iterator[tuple[Trace, Where | None, Release | Non
 
 def _searched(where: Where, locks: ExitStack) -> tuple[str, Path | None, Release | None]:
     """The state of a release, where it is, and the release itself; what was looked at stays locked."""
-    unreadable, unlocked = None, False
-    try:
-        candidates = where.candidates()
-    except OSError as error:
-        return UNREADABLE, Path(error.filename or where.target.parent), None
-    for here in candidates:
+    for _ in range(LOOKS):
+        there = os.path.lexists(where.scratch)
+        found = _once(where, locks)
+        if found[0] in {WORKING, FOUND} or not there or os.path.lexists(where.scratch):
+            break  # else its run has given it its name in this moment
+    return found
+
+
+def _once(where: Where, locks: ExitStack) -> tuple[str, Path | None, Release | None]:
+    hidden: list[Path] = []
+    unreadable, unlocked, own = None, False, where.places
+    for here in filter(_maybe, [*own, *where.others(hidden)]):
         try:
             free = locks.enter_context(scratch.locked(here)) if here.is_dir() else True
-            if free is False:
+            if free is False and here in own:
                 return WORKING, None, None
             unlocked |= free is None and here == where.scratch
             found = None if _missing(here) else load(_file(here))
         except (DawaError, OSError):
-            unreadable = unreadable if _missing(here) else here
+            if not _missing(here) and (here in own or here.parent == where.scratch):
+                unreadable = unreadable or here
+            elif not _missing(here):
+                hidden.append(here)
         else:
             whole = not (unlocked and here.is_relative_to(where.scratch))  # else its run may be writing the rest
             if found is not None and found.id == where.release and whole:
                 return FOUND, here, found
     if unlocked:
         return UNLOCKED, where.scratch, None
-    if unreadable is not None:
-        return UNREADABLE, unreadable, None
+    if unreadable is not None or hidden:
+        return (UNREADABLE, unreadable, None) if unreadable is not None else (UNSEEN, hidden[0], None)
     return (NOTHING if where.host in {None, scratch.here(where.scratch.parent)} else ELSEWHERE), None, None
 
 
@@ -261,7 +282,7 @@ def _complete(where: Where, here: Path, release: Release) -> Path:
         if inside:
             here.replace(where.scratch / RELEASE)
         return folder.completed(Place(where.target, where.scratch), release).folder
-    found = _named(where, here) if inside or _unpaid(here.name) else here
+    found = _named(where, here) if inside or here.name.startswith(UNPAID) else here
     with suppress(OSError):
         for left in scratch.halves(where.scratch):
             if atomic.identity(left) == atomic.identity(_file(found)):  # the same file, under the name it had first
