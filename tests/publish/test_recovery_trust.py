@@ -220,14 +220,14 @@ def test_a_rescue_replaces_nothing(monkeypatch, tmp_path):
 @pytest.mark.parametrize("ending", ["", "-journal", "-wal", "-shm"])
 def test_what_belongs_to_the_ledger_is_no_place_for_a_release(ending):
     name = f"dawa-ledger.db{ending}"
-    with pytest.raises(library.errors.FolderError, match=r"SQLite uses this name|exists already"):
+    with pytest.raises(library.errors.FolderError, match=r"SQLite uses such a name|exists already"):
         library.release("people.csv", AXIS, out=name, **PAID)
     assert len(book().history()) == 1
     if ending:
         ages = (*AGES, "--epsilon", "0.5", "--dataset", "hr")
-        refused(dawa("release", "people.csv", *ages, "--out", name), "SQLite uses this name")
-        refused(dawa("release", "people.csv", *AGES, "--epsilon", "1", "--out", name), "SQLite uses this name")
-        refused(dawa("release", "people.csv", *ages, "--out", "out", "--save-spec", name), "SQLite uses this name")
+        refused(dawa("release", "people.csv", *ages, "--out", name), "SQLite uses such a name")
+        refused(dawa("release", "people.csv", *AGES, "--epsilon", "1", "--out", name), "SQLite uses such a name")
+        refused(dawa("release", "people.csv", *ages, "--out", "out", "--save-spec", name), "SQLite uses such a name")
         refused(dawa("ledger", "export", "--out", name), "belongs to it")
         refused(dawa("ledger", "create", "x", "--cap", "1", "--ledger", name), "SQLite removes files with such names")
         with pytest.raises(LedgerError, match="a file of SQLite"):

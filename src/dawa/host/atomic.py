@@ -14,9 +14,6 @@ from pathlib import Path
 
 from dawa.host.scratch import HIDDEN
 
-SQLITE = b"SQLite format 3\0"
-"""How a database of SQLite begins."""
-
 COMPANIONS = ("-journal", "-wal", "-shm")
 """How the names of files end that SQLite makes beside a database, and removes."""
 
@@ -95,15 +92,16 @@ def name(file: Path, target: Path) -> None:
 
 
 def spare(path: Path) -> None:
-    """Refuse a name that a database beside it uses: SQLite removes such a file without looking what is in it.
+    """Refuse a name that a database beside it would use: SQLite removes such a file without looking what is in it.
 
     Raises:
         OSError: If it is such a name.
     """
     target = os.path.realpath(path)
     ending = next((ending for ending in COMPANIONS if target.endswith(ending)), None)
-    if ending is not None and _begins(Path(target.removesuffix(ending))) == SQLITE:
-        raise PermissionError(errno.EPERM, "SQLite uses this name for the database beside it")
+    # The file beside it is not opened: to close it again would drop the locks that this process may have on it.
+    if ending is not None and Path(target.removesuffix(ending)).is_file():
+        raise PermissionError(errno.EPERM, "SQLite uses such a name for the file beside it")
 
 
 def identity(path: Path) -> tuple[int, int] | None:
@@ -113,17 +111,6 @@ def identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _begins(file: Path) -> bytes:
-    """The first bytes of a file; none if it is no file, or cannot be read."""
-    try:
-        if file.is_file():
-            with file.open("rb") as opened:
-                return opened.read(len(SQLITE))
-    except (OSError, ValueError):
-        pass
-    return b""
 
 
 def _mode(target: Path) -> int | None:
