@@ -26,7 +26,8 @@ from .pipeline import estimate, release
 from .queries.workload import Workload
 from .results.answers import Answer
 from .results.estimate import Estimate
-from .results.release import Release, load
+from .results.loading import load
+from .results.release import Release
 from .results.statement import PrivacyStatement
 from .sources.tables import TableLike
 from .version import __version__

@@ -167,6 +167,12 @@ MOST_CELLS_FOR_ALL_RANGES = 2**14
 MOST_RELEASE_BYTES = 2**33
 """Bytes of a release file: the largest release that can be made has fewer."""
 
+MOST_QUANTILES_ASKED = 100
+"""Quantiles in one request."""
+
+MOST_NOISE_DRAWN = 20_000_000
+"""Buckets times draws of the noise of a band: some seconds."""
+
 MOST_FILE_DEPTH = 32
 """Objects and lists of a release file that may lie in one another."""
 

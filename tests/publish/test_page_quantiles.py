@@ -75,15 +75,27 @@ QUANTILES = {
 } | {kind: KINDS[kind] for kind in KINDS if "map" not in kind and kind != "three axes"}
 
 
+FRACTIONS = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
 @pytest.mark.parametrize("kind", QUANTILES)
 def test_page_server_and_python_write_the_same_quantiles(browser, made, tmp_path, kind):
     release, path = made(kind) if kind in KINDS else (QUANTILES[kind](), tmp_path / "report.html")
     with opened(browser, path if kind in KINDS else release.report(path)) as sheet:
         shown = sheet.page.locator("#quantiles dd").all_text_contents()
-    found = [release.quantile(fraction) for fraction in (0.05, 0.25, 0.5, 0.75, 0.95)]
-    told = [asking.quantile(release, fraction).model_dump_json() for fraction in (0.05, 0.25, 0.5, 0.75, 0.95)]
-    assert shown == [str(values.plain(release.axis, value)) for value in found]
-    assert shown == [str(json.loads(line)["value"]) for line in told]
+        sure = sheet.page.locator("#quantiles .hint").all_text_contents()
+        sheet.page.select_option("#confidence", "0.8")
+        less = sheet.page.locator("#quantiles .hint").all_text_contents()
+    found = release.quantiles(FRACTIONS)
+    told = [json.loads(one.model_dump_json()) for one in asking.quantiles(release, FRACTIONS, 0.95)]
+    unsure = [json.loads(one.model_dump_json()) for one in asking.quantiles(release, FRACTIONS, 0.8)]
+    assert shown[:5] == [str(values.plain(release.axis, one.value)) for one in found]
+    assert shown[:5] == [str(one["value"]) for one in told]
+    assert sure[:5] == [f"{one['low']} to {one['high']}" for one in told]
+    assert less[:5] == [f"{one['low']} to {one['high']}" for one in unsure]
+    if release.axis.kind in {"numbers", "edges"}:
+        value, low, high = release.mean().texts
+        assert (shown[5:], sure[5:]) == ([value], [f"{low} to {high}"])
     if release.axis.kind != "dates":
-        assert shown == [str(value) for value in found]
+        assert shown[:5] == [str(one.value) for one in found]
     assert len(set(shown)) > 1, "the example has something to tell apart"

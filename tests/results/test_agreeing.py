@@ -10,7 +10,7 @@ import dawa
 from dawa.errors import ReleaseError
 from dawa.partition.buckets import Buckets
 from dawa.results import conform
-from dawa.results.release import loaded
+from dawa.results.loading import loaded
 from dawa_bench.faults import releases
 
 

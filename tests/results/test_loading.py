@@ -21,8 +21,8 @@ from dawa.errors import DawaError, OptionError, ReleaseError
 from dawa.layout.boxes import Boxes
 from dawa.limits import MOST_COVERING, MOST_FILE_DEPTH
 from dawa.partition import split
-from dawa.results import conform, json_text, release
-from dawa.results.release import loaded
+from dawa.results import conform, json_text, loading
+from dawa.results.loading import loaded
 from dawa.strategy.hats import HatStrategy, hat_rows, table_widths
 from dawa_bench.faults import mutation, releases
 from dawa_bench.faults.targets import Loader
@@ -164,7 +164,7 @@ def test_what_never_ends_is_not_read():
 def test_reading_takes_no_more_room_than_the_file(tmp_path, seeds):
     path = tmp_path / "release.json"
     path.write_text(seeds[0], encoding="utf-8")
-    assert peak(lambda: release.contents(path)) < len(seeds[0]) + MEGABYTE
+    assert peak(lambda: loading.contents(path)) < len(seeds[0]) + MEGABYTE
 
 
 def test_a_small_file_loads_in_a_small_address_space(tmp_path, seeds):
@@ -195,11 +195,11 @@ def test_a_pipe_is_read_to_its_end_and_not_beyond_the_limit(tmp_path, monkeypatc
     os.mkfifo(pipe)
     text = seeds[0].encode() + b" " * 300_000
     writing = written_to(pipe, (text[at : at + 1000] for at in range(0, len(text), 1000)))
-    assert release.contents(pipe) == text
+    assert loading.contents(pipe) == text
     writing.join()
-    monkeypatch.setattr(release, "MOST_RELEASE_BYTES", 200_000)
+    monkeypatch.setattr(loading, "MOST_RELEASE_BYTES", 200_000)
     endless = written_to(pipe, itertools.chain([b"{"], itertools.repeat(b" " * 1000)))
-    assert len(release.contents(pipe)) == 200_001
+    assert len(loading.contents(pipe)) == 200_001
     endless.join()
 
 

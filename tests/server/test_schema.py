@@ -20,8 +20,11 @@ PATHS = {
     "/releases/{name}/file": "GET",
     "/releases/{name}/page": "GET",
     "/releases/{name}/quantile": "GET",
+    "/releases/{name}/quantiles": "GET",
+    "/releases/{name}/share": "GET",
+    "/releases/{name}/values": "GET",
 }
-TAKING = ("answer", "answers", "apart", "buckets", "quantile")
+TAKING = ("answer", "answers", "apart", "buckets", "quantile", "quantiles", "share", "values")
 """The last parts of paths that take something which can be wrong."""
 
 NAMES = ("ages", "map", None)

@@ -184,10 +184,27 @@ def test_quantiles(client, releases, fraction):
     for name, kind in kinds.items():
         found = client.get(f"/releases/{name}/quantile", params={"fraction": fraction}).json()
         expected, axis = releases[name].quantile(fraction), releases[name].axis
-        assert found == {"fraction": fraction, "value": written.plain(axis, expected)}
-        assert type(found["value"]) is kind
-        assert axis.kind == "dates" or found["value"] == expected
-        assert axis.border(found["value"]) == axis.border(expected), "it can be asked again"
+        ends = {end: written.plain(axis, getattr(expected, end)) for end in ("value", "low", "high")}
+        assert found == {"fraction": fraction, **ends, "confidence": 0.95, "remark": expected.remark}
+        assert {type(found[end]) for end in ends} == {kind}
+        assert axis.kind == "dates" or found["value"] == expected.value
+        assert axis.border(found["value"]) == axis.border(expected.value), "it can be asked again"
+        several = client.get(f"/releases/{name}/quantiles", params={"fraction": [0.1, fraction], "confidence": 0.95})
+        assert several.json()["quantiles"][1] == found
+
+
+def test_shares_means_and_sums(client, releases):
+    for name in ("ages", "hundreds", "quarters", "edges"):
+        found = client.get(f"/releases/{name}/values", params={"confidence": "9/10"}).json()
+        assert found == {what: asdict(getattr(releases[name], what)(0.9)) for what in ("mean", "sum")}
+    part = client.get("/releases/ages/share?lo=20&hi=40").json()
+    assert part == asdict(releases["ages"].share(20, 40))
+    lo, hi = ([float(axis.value([cell])[0]) for axis in releases["map"].axes] for cell in (0, 2))
+    part = client.get("/releases/map/share", params={"lo": lo, "hi": hi}).json()
+    assert part == asdict(releases["map"].share(tuple(lo), tuple(hi)))
+    for name in ("grades", "when"):
+        assert "do not add up" in told(client.get(f"/releases/{name}/values"), 422)
+    assert "along one axis" in told(client.get("/releases/map/values"), 422)
 
 
 def test_buckets_page_by_page(client, releases):
@@ -367,7 +384,7 @@ def test_a_defect_is_a_sentence(folder, monkeypatch):
     def broken(*_arguments):
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr("dawa.server.asking.quantile", broken)
+    monkeypatch.setattr("dawa.server.asking.quantiles", broken)
     sentence = told(Client(app(folder)).get("/releases/ages/quantile?fraction=0.5"), 500)
     assert "RuntimeError" in sentence
     assert "secret" not in sentence

@@ -86,7 +86,7 @@ def demo(
         console.print(picture(release))
         console.print(answers(release, table["income"]))
         console.print(
-            f"Median income {release.quantile(0.5):,} (truth {np.median(table['income']):,.0f})."
+            f"Median income {release.quantile(0.5).value:,} (truth {np.median(table['income']):,.0f})."
             f" {overview(release).said()} The release is in {path}; asking it more costs nothing:"
         )
         tell(f"dawa query {shlex.quote(out)} 20000:60000")

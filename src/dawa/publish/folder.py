@@ -24,7 +24,8 @@ from dawa.publish import readme, tables
 from dawa.publish.place import ASKED, Place
 from dawa.results.answers import Answer
 from dawa.results.keeping import RELEASE, Kept
-from dawa.results.release import Release, load
+from dawa.results.loading import load
+from dawa.results.release import Release
 from dawa.sources.labels import public
 from dawa.sources.tables import is_address
 from dawa.spec import ranges

@@ -21,7 +21,8 @@ from dawa.publish import folder
 from dawa.publish import place as places
 from dawa.publish.place import Place
 from dawa.results.keeping import RELEASE, UNPAID, other_file
-from dawa.results.release import Release, load
+from dawa.results.loading import load
+from dawa.results.release import Release
 
 if TYPE_CHECKING:
     from dawa.ledger import Entry, Ledger

@@ -100,9 +100,9 @@ def answers(
     chance = check_confidence(confidence)
     cuts = cut_buckets(queries)
     count = np.bincount(cuts.query, minlength=len(queries))
-    factor = np.where(count > 0, _factor(estimate, chance / 2), _factor(estimate, chance))
+    factor = np.where(count > 0, factor_of(estimate, chance / 2), factor_of(estimate, chance))
     noise = factor * np.sqrt(estimate.variances_of(queries))
-    bias = _bias(estimate, cuts, count, border, on_cells, chance / 2)
+    bias = bias_of(estimate, cuts, count, border, on_cells, chance / 2)
     value, centre = estimate.totals_of(queries), estimate.totals_of(queries, unbiased=True)
     low, high = np.maximum(centre - noise - bias, 0), np.maximum(centre + noise + bias, 0)
     table = np.stack((value, noise, bias, np.minimum(low, value), np.maximum(high, value)), axis=1).tolist()
@@ -127,7 +127,7 @@ def cut_buckets(queries: BucketQueries) -> Cuts:
     return Cuts(query[run][order], bucket[order], (queries.weight[run] * covered)[order])
 
 
-def _bias(
+def bias_of(
     estimate: Estimate, cuts: Cuts, count: IntArray, border: FloatArray, on_cells: BoolArray, chance: float
 ) -> FloatArray:
     """How far evenness can be off in the cut buckets, with at most the given chance of being wrong."""
@@ -143,8 +143,8 @@ def _bias(
     # One or two cut buckets, as on a line: each takes the better of the two bounds.
     at = np.flatnonzero(few[cuts.query])
     bucket = cuts.bucket[at].astype(np.float64)
-    spread = np.sqrt(np.maximum(estimate.range_variances(bucket, bucket + 1), 0)) if len(at) else np.zeros(0)
-    by_total = larger[at] * np.maximum(estimate.unbiased[cuts.bucket[at]] + _factor(estimate, chance / 2) * spread, 0)
+    variance = estimate.range_variances(bucket, bucket + 1) if len(at) else np.zeros(0)
+    by_total = larger[at] * _most_records(estimate, cuts.bucket[at], variance, chance / 2)
     np.add.at(bias, cuts.query[at], np.minimum(by_total, by_walk[at]))
     # Many cut buckets: their totals are bounded together, because their noise mostly cancels.
     many = np.flatnonzero(count > 2)
@@ -155,6 +155,25 @@ def _bias(
     return bias
 
 
+def bias_of_buckets(estimate: Estimate, buckets: IntArray, variance: FloatArray, chance: float) -> FloatArray:
+    """At most how far each bucket's records are from lying evenly, for a bucket that is fixed by one of its cells.
+
+    If a border cuts the part f off such a bucket, evenness is off by at most max(f, 1-f) times this, with at most the
+    given chance of being wrong. ``variance`` is that of the noise of their totals.
+    """
+    by_total, stops = _most_records(estimate, buckets, variance, chance / 2), estimate.buckets.stops
+    if stops is None or not len(buckets):
+        return by_total
+    return np.minimum(by_total, stops.uneven(np.full(len(buckets), chance / 2), buckets))
+
+
+def _most_records(estimate: Estimate, buckets: IntArray, variance: FloatArray, chance: float) -> FloatArray:
+    """The most that each bucket can hold, with at most the given chance of being wrong."""
+    spread = np.sqrt(np.maximum(variance, 0))
+    most: FloatArray = np.maximum(estimate.unbiased[buckets] + factor_of(estimate, chance) * spread, 0)
+    return most
+
+
 def _upper(estimate: Estimate, cuts: Cuts, part: FloatArray, chosen: IntArray, chance: float) -> FloatArray:
     """The most that these parts of the cut buckets can hold, for each chosen query."""
     first = np.searchsorted(cuts.query, np.arange(cuts.query[-1] + 2))
@@ -163,9 +182,9 @@ def _upper(estimate: Estimate, cuts: Cuts, part: FloatArray, chosen: IntArray, c
     m = len(chosen)
     queries = BucketQueries(len(estimate.buckets), begin, lo, lo + 1, part[entries], np.ones(m), float(m))
     noise = np.sqrt(np.maximum(estimate.variances_of(queries), 0))
-    return np.maximum(estimate.totals_of(queries, unbiased=True) + _factor(estimate, chance) * noise, 0)
+    return np.maximum(estimate.totals_of(queries, unbiased=True) + factor_of(estimate, chance) * noise, 0)
 
 
-def _factor(estimate: Estimate, chance: float) -> float:
+def factor_of(estimate: Estimate, chance: float) -> float:
     """Standard deviations that noise exceeds, in either direction, with at most this chance."""
     return margin_factor(chance, RESOLUTION / float(estimate.epsilon))

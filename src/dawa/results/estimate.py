@@ -175,6 +175,17 @@ class Estimate:
         return float(np.sqrt(self.unit_variance * self.measured.expected_error(queries) / queries.total))
 
     @cached_property
+    def border_variances(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The variance of the noise in the buckets before every bound, in those after it, and in each on its own."""
+        k = len(self.buckets)
+        at = np.arange(k + 1, dtype=np.float64)
+        before, after = np.zeros(k + 1), np.zeros(k + 1)
+        before[1:] = self.range_variances(np.zeros(k), at[1:])
+        after[:-1] = self.range_variances(at[:-1], np.full(k, float(k)))
+        alone = self.range_variances(at[:-1], at[1:])
+        return frozen(np.maximum(before, 0)), frozen(np.maximum(after, 0)), frozen(np.maximum(alone, 0))
+
+    @cached_property
     def _before(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The sums of ``totals`` and of ``unbiased`` before every bucket and at the end, and the buckets' numbers."""
         totals, unbiased = (np.concatenate(([0.0], np.cumsum(sums))) for sums in (self.totals, self.unbiased))

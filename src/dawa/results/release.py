@@ -1,44 +1,41 @@
 """A release: the only thing that is published. It answers any range, any number of times, at no further cost."""
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dawa import check, infer
-from dawa.arrays import BoolArray, FloatArray, IntArray
+from dawa import check
+from dawa.arrays import BoolArray, FloatArray
 from dawa.axis import Axis, AxisValue, State
 from dawa.axis.apart import named, patterns, touching
-from dawa.errors import OptionError, ReleaseError
+from dawa.errors import OptionError
 from dawa.host import atomic
-from dawa.limits import MOST_RELEASE_BYTES
 from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries, coordinates
 from dawa.queries.workload import Workload
-from dawa.results import file, json_text
+from dawa.results import bands, file, quantiles, statistics
 from dawa.results.answers import Answer, answers
+from dawa.results.bands import Band
 from dawa.results.estimate import Estimate
+from dawa.results.quantiles import Quantile
 from dawa.results.statement import PrivacyStatement
+from dawa.results.statistics import Statistic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
-SPACE = b" \t\r\n\xef\xbb\xbf"
-"""What may stand before the first value of a JSON file."""
-
-PIECE = 2**16
-"""Bytes of a file that are read at a time."""
-
 End = AxisValue | Sequence[AxisValue] | NDArray[Any]
 """One end of a range: a value of the axis; with several axes, one value for each."""
+
+Range = tuple[End, End]
+"""A lower and an upper end."""
 
 
 @dataclass(frozen=True)
@@ -148,25 +145,93 @@ class Release:
             return self.estimate.range_variances(bucket, bucket + 1)
         return self.estimate.variances_of(self._queries(_pairs(lo, hi))[0])
 
-    def quantile(self, fraction: float) -> Any:  # noqa: ANN401  the axis's own kind of value
+    def quantile(self, fraction: float, confidence: float = 0.95) -> Quantile:
         """The smallest value up to which at least this fraction of the records lies: 0.5 gives the median.
 
         It is about records that have a cell: those that ``apart`` lists are below no value and above none.
 
-        It is a value that the attribute can have: an integer on an axis of integers, a category on an ordered axis.
+        ``value`` is one that the attribute can have: an integer on an axis of integers, a category on an ordered axis.
         If cells are wider than that, records are assumed to lie evenly in them, and the value is rounded down to the
-        unit of the axis: a whole number with a step of 100, an hour with a step of 6 hours, a day with months.
+        unit of the axis: a whole number with a step of 100, an hour with a step of 6 hours, a day with months. The true
+        quantile, rounded down in the same way, lies from ``low`` to ``high``.
 
         >>> import dawa
         >>> from dawa.cli.demo import people
         >>> rel = dawa.release(people(5000), dawa.Axis("age", 0, 100), epsilon=1, seed=0)
-        >>> rel.quantile(0.5)
-        42
+        >>> median = rel.quantile(0.5)
+        >>> median.value, median.low <= 42 <= median.high
+        (42, True)
         """
-        if not check.is_number(fraction) or not 0 <= fraction <= 1:
-            raise OptionError(f"{told(fraction)} is not a fraction.", "pass a number from 0 to 1, such as 0.5.")
-        axis, before = self.axis, self._records_before()
-        return axis.value_in(*_holding(float(fraction), before, self.estimate.buckets.bounds))
+        return self.quantiles([fraction], confidence)[0]
+
+    def quantiles(self, fractions: Sequence[float], confidence: float = 0.95) -> list[Quantile]:
+        """Several quantiles, each with an interval that holds the true one with this confidence on its own."""
+        axis, wanted = self.axis, [quantiles.check_fraction(fraction) for fraction in fractions]
+        remark = self._remark_of_all()
+        return [
+            Quantile(
+                fraction,
+                axis.value_in(found.cell, found.part),
+                axis.value_in(found.first, Fraction(0)),
+                axis.value_in(found.last, Fraction(1)),
+                float(confidence),
+                remark,
+            )
+            for fraction, found in zip(wanted, quantiles.held(self.estimate, wanted, confidence), strict=True)
+        ]
+
+    def mean(self, confidence: float = 0.95) -> Statistic:
+        """The mean of the records' values along one axis of numbers; of records that have a cell.
+
+        Values are read as the axis distinguishes them: on an axis of whole numbers, each is rounded down to one. Values
+        that were counted in the first or last cell count as values there.
+        """
+        values = statistics.Values.of(self.axis, self.estimate.buckets.bounds.tolist())
+        found = statistics.mean(self.estimate, values, confidence)
+        return Statistic("mean", *found, float(confidence), self._remark_of_all(values.remark))
+
+    def sum(self, confidence: float = 0.95) -> Statistic:
+        """The sum of the records' values along one axis of numbers, read as ``mean`` reads them."""
+        values = statistics.Values.of(self.axis, self.estimate.buckets.bounds.tolist())
+        found = statistics.total(self.estimate, values, confidence)
+        return Statistic("sum", *found, float(confidence), self._remark_of_all(values.remark))
+
+    def share(self, lo: End, hi: End, confidence: float = 0.95) -> Statistic:
+        """The part of all records that lies from ``lo`` up to but not including ``hi``; of records that have a cell."""
+        lows, highs = zip(*((axis.start, axis.stop) for axis in self.axes), strict=True)
+        first, every = self._ranged(lo, hi), self._ranged(lows, highs)
+        found = statistics.ratio(statistics.ranges(first, every, confidence, apart=False), 1.0)
+        return Statistic("share", *found, float(confidence), self._note(lo, hi))
+
+    def difference(
+        self, first: Range, second: Range, other: "Release | None" = None, confidence: float = 0.95
+    ) -> Statistic:
+        """How many more records lie in one range than in another.
+
+        Args:
+            first: The lower and the upper end of a range.
+            second: Those of another.
+            other: The release that the second range is of; None means this one.
+            confidence: The probability, at least, that the truth lies between ``low`` and ``high``.
+        """
+        pair, remark = self._pair(first, second, other, confidence)
+        return Statistic("difference", *statistics.difference(pair), float(confidence), remark)
+
+    def ratio(self, first: Range, second: Range, other: "Release | None" = None, confidence: float = 0.95) -> Statistic:
+        """How many times as many records lie in one range as in another; ``high`` is infinite if that may be empty.
+
+        Args:
+            first: The lower and the upper end of a range.
+            second: Those of another.
+            other: The release that the second range is of; None means this one.
+            confidence: The probability, at least, that the truth lies between ``low`` and ``high``.
+        """
+        pair, remark = self._pair(first, second, other, confidence)
+        return Statistic("ratio", *statistics.ratio(pair), float(confidence), remark)
+
+    def band(self, confidence: float = 0.95) -> Band:
+        """How many records lie below every bound at once, as numbers and as parts of all; along one axis."""
+        return bands.band(self.estimate, self.bounds, confidence)
 
     def sample(self, size: int, seed: int | None = None) -> NDArray[Any]:
         """Synthetic values with the released distribution: for tools that need rows, at no further cost.
@@ -177,8 +242,9 @@ class Release:
         """
         for name, number in (("size", size), ("seed", 0 if seed is None else seed)):
             check.whole(number, name, 0)
-        before, bounds, rng = self._records_before(), self.estimate.buckets.bounds, np.random.default_rng(seed)
-        place = np.interp(rng.uniform(0, before[-1], size), *_steps(before, bounds))
+        before, bounds = quantiles.records_before(self.estimate), self.estimate.buckets.bounds
+        rng = np.random.default_rng(seed)
+        place = np.interp(rng.uniform(0, before[-1], size), *quantiles.steps(before, bounds))
         cell = np.minimum(np.floor(place).astype(np.int64), bounds[-1] - 1)
         if len(self.axes) == 1:
             return self.axis.value(cell if self.axis.whole else place)
@@ -228,6 +294,28 @@ class Release:
         queries, border, whole = self._queries(pairs)
         return answers(self.estimate, queries, border, whole, confidence, [self._note(*pair) for pair in pairs])
 
+    def _ranged(self, lo: object, hi: object) -> statistics.Ranged:
+        return statistics.Ranged(self.estimate, *self._queries([(lo, hi)]))
+
+    def _pair(
+        self, first: Range, second: Range, other: "Release | None", confidence: float
+    ) -> tuple[statistics.Pair, str]:
+        """Two ranges, the second perhaps of another release, and what to remark about them."""
+        rel = self if other is None else other
+        for ends in (first, second):
+            if not _listed(ends) or len(ends) != 2:
+                raise OptionError(f"{told(ends)} is not a range.", "pass both ends together: (lo, hi).")
+        apart = self.privacy.private and rel.privacy.private and None not in {self.id, rel.id} and self.id != rel.id
+        notes = dict.fromkeys((self._note(*first), rel._note(*second)))  # noqa: SLF001  a release too
+        ranged = self._ranged(*first), rel._ranged(*second)  # noqa: SLF001
+        pair = statistics.ranges(*ranged, confidence, apart=apart)
+        return pair, "; ".join(note for note in notes if note)
+
+    def _remark_of_all(self, reading: str = "") -> str:
+        """What is remarked about all records together."""
+        held = touching(self.axes, [(True, True)] * len(self.axes))
+        return "; ".join(part for part in (reading, held, self.privacy.kept) if part)
+
     def _note(self, lo: object, hi: object) -> str:
         """What a range holds besides its own values, and how many records of a unit were counted."""
         spans = ((axis, axis.span(low, high)) for axis, low, high in self._by_axis(lo, hi))
@@ -257,16 +345,6 @@ class Release:
             )
         yield from zip(self.axes, lows, highs, strict=True)
 
-    def _records_before(self) -> FloatArray:
-        """Non-decreasing sums of records at the bucket bounds."""
-        before = np.concatenate(([0.0], np.cumsum(infer.nonnegative(self.estimate.totals))))
-        if before[-1] <= 0:
-            raise ReleaseError(
-                "The release holds no records, so it has no distribution.",
-                "ask for counts instead; noise exceeds the counts here.",
-            )
-        return before
-
     def __repr__(self) -> str:
         axes = " × ".join(f"{axis.column!r} from {axis.start} to {axis.stop}" for axis in self.axes)
         buckets, ways = len(self.estimate.buckets), 0 if self.others is None else len(self.others.buckets)
@@ -278,60 +356,6 @@ class Release:
         from dawa.plots import picture  # noqa: PLC0415  it draws releases
 
         return picture.page(self)
-
-
-def load(path: str | PathLike[str]) -> Release:
-    """Read a release that ``Release.save`` wrote.
-
-    Raises:
-        ReleaseError: If there is no such file, or it is not a release that this version can read.
-    """
-    return loaded(contents(path), str(Path(path)))
-
-
-def contents(path: str | PathLike[str]) -> bytes:
-    """The bytes of a file that should be a release, as far as that can be told before it is read to its end.
-
-    Raises:
-        ReleaseError: If there is no such file, or it does not begin like one.
-    """
-    source = Path(path)
-    try:
-        with source.open("rb") as opened:
-            parts = [opened.read(PIECE)]
-            if parts[0].lstrip(SPACE)[:1] in (b"{", b"", b"["):  # what is endless, and no release, is not read on
-                parts += _rest(opened, MOST_RELEASE_BYTES + 1 - len(parts[0]))
-            content = b"".join(parts)
-    except FileNotFoundError:
-        raise ReleaseError(f"There is no file {source}.", "pass the path of a release.json.") from None
-    except (OSError, ValueError):
-        raise ReleaseError(f"{source} is not a JSON file.", "pass the path of a release.json.") from None
-    except MemoryError:
-        raise ReleaseError(f"{source} does not fit in memory.", "use a machine with more memory.") from None
-    return content
-
-
-def _rest(opened: BinaryIO, most: int) -> Iterator[bytes]:
-    """What is left of a file, up to a limit, in pieces: a read of many bytes takes room for all of them beforehand."""
-    while most > 0 and (piece := opened.read(min(PIECE, most))):
-        yield piece
-        most -= len(piece)
-
-
-def loaded(content: bytes, source: str = "The file") -> Release:
-    """A release from the bytes of its file.
-
-    Args:
-        content: The bytes.
-        source: What to call them in an error.
-
-    Raises:
-        ReleaseError: If they are not a release that this version can read; the error names the field.
-    """
-    try:
-        return Release(*file.read(json_text.values(content, source)))
-    except MemoryError:
-        raise ReleaseError(f"{source} does not fit in memory.", "use a machine with more memory.") from None
 
 
 def _border_cells(lo: FloatArray, hi: FloatArray, shape: tuple[int, ...]) -> FloatArray:
@@ -364,25 +388,3 @@ def _pairs(lo: ArrayLike | None, hi: ArrayLike | None) -> list[tuple[object, obj
     if len(lows) != len(highs) or not lows:
         raise OptionError("lo and hi do not have the same length.", "pass one hi for every lo.")
     return list(zip(lows, highs, strict=True))
-
-
-def _holding(fraction: float, before: FloatArray, bounds: IntArray) -> tuple[int, Fraction]:
-    """The first cell up to whose end at least this fraction of all records lies, and which part of it is needed.
-
-    The result is exact from the running sums on, so a page that computes with the same sums finds the same cell.
-    """
-    occupied = np.flatnonzero(np.diff(before) > 0)
-    wanted = fraction * float(before[-1])
-    bucket = int(occupied[np.searchsorted(before[occupied + 1], wanted)])
-    below, upto = (Fraction(float(records)) for records in before[bucket : bucket + 2])
-    first, beyond = (int(bound) for bound in bounds[bucket : bucket + 2])
-    cells = (Fraction(wanted) - below) / (upto - below) * (beyond - first)
-    whole = max(math.ceil(cells) - 1, 0)  # a quantile at the end of a cell belongs to this cell
-    return first + whole, cells - whole
-
-
-def _steps(before: FloatArray, bounds: IntArray) -> tuple[FloatArray, FloatArray]:
-    """The running sums without empty buckets, for inverting them: both ends of every bucket that holds records."""
-    occupied = np.diff(before) > 0
-    keep = np.append(occupied, False) | np.append(False, occupied)
-    return before[keep], bounds[keep].astype(np.float64)

@@ -156,6 +156,8 @@ Point = Annotated[str, Field(max_length=models.LONGEST_END)]
 JSON = "application/json"
 TWICE = ("lo", "hi")
 SOME = {"min_length": 1, "max_length": limits.MOST_AXES}
+Lows = Annotated[list[Point], Query(description="The lower end; over several axes, once per axis.", **SOME)]
+Highs = Annotated[list[Point], Query(description="The upper end.", **SOME)]
 
 
 def paths(shelf: Shelf, work: Work) -> APIRouter:
@@ -247,8 +249,8 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
     async def answer(
         request: Request,
         found: Found,
-        lo: Annotated[list[Point], Query(description="The lower end; over several axes, once per axis.", **SOME)],
-        hi: Annotated[list[Point], Query(description="The upper end.", **SOME)],
+        lo: Lows,
+        hi: Highs,
         confidence: parameters.Confidence,
     ) -> Response:
         """How many records lie in a range, with error bars."""
@@ -264,16 +266,7 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         rows = await answered(request, found.release, wanted, parameters.sure(asked.confidence))
         return Response(b'{"answers":[%b]}' % rows, media_type=JSON)
 
-    @router.get("/quantile", dependencies=[_only("fraction")])
-    async def quantile(
-        request: Request,
-        found: Found,
-        fraction: parameters.Fraction,
-    ) -> models.Quantile:
-        """The value below which a fraction of the records lies, along one axis; of those that have a place on it."""
-        cost = costs.of_quantile(found.release)
-        value: models.Quantile = await work.once(request, cost, lambda: asking.quantile(found.release, fraction))
-        return value
+    router.include_router(_statistics(Found, work))
 
     @router.get("/buckets", response_model=models.Buckets, dependencies=[_only("first", "count")])
     async def buckets(
@@ -289,6 +282,49 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         rows = await work.done(request, _json(asking.buckets(found.release, first, count)), cost, weight_of(count))
         start = problems.written({"total": total, "first": first, "buckets": []})
         return Response(b"%b%b]}" % (start[:-2], b",".join(rows)), media_type=JSON)
+
+    return router
+
+
+def _statistics(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the type of a release that was found
+    """The paths to what follows from the numbers of one release."""
+    router = APIRouter()
+
+    @router.get("/quantile", dependencies=[_only("fraction", "confidence")])
+    async def quantile(
+        request: Request, found: Found, fraction: parameters.Fraction, confidence: parameters.Confidence
+    ) -> models.Quantile:
+        """The value below which a fraction of the records lies, along one axis; of those that have a place on it."""
+        rel, cost = found.release, costs.of_quantiles(found.release, 1)
+        values = await work.once(request, cost, lambda: asking.quantiles(rel, [fraction], confidence))
+        one: models.Quantile = values[0]
+        return one
+
+    @router.get("/quantiles", dependencies=[_only("fraction", "confidence", listed=("fraction",))])
+    async def quantiles(
+        request: Request, found: Found, fraction: parameters.Fractions, confidence: parameters.Confidence
+    ) -> models.Quantiles:
+        """Several quantiles, each with an interval of its own."""
+        rel, cost = found.release, costs.of_quantiles(found.release, len(fraction))
+        values = await work.once(request, cost, lambda: asking.quantiles(rel, fraction, confidence))
+        return models.Quantiles(quantiles=values)
+
+    @router.get("/values", dependencies=[_only("confidence")])
+    async def values(request: Request, found: Found, confidence: parameters.Confidence) -> models.Values:
+        """The mean and the sum of the values along one axis of numbers; of records that have a place on it."""
+        cost = costs.of_values(found.release)
+        both: models.Values = await work.once(request, cost, lambda: asking.values(found.release, confidence))
+        return both
+
+    @router.get("/share", dependencies=[_only("lo", "hi", "confidence", listed=TWICE)])
+    async def share(
+        request: Request, found: Found, lo: Lows, hi: Highs, confidence: parameters.Confidence
+    ) -> models.Statistic:
+        """The part of all records that lies in a range; of those that have a place on every axis."""
+        spans = next(iter(asking.spans(found.release, [(lo, hi)])))
+        cost = 2 * costs.of_call(found.release) + 3 * sum(costs.checked(found.release, spans))
+        part: models.Statistic = await work.once(request, cost, lambda: asking.share(found.release, lo, hi, confidence))
+        return part
 
     return router
 

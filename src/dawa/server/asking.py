@@ -112,10 +112,34 @@ def warmed(release: Release) -> None:
     apart(release, 0.95)
 
 
-def quantile(release: Release, fraction: float) -> models.Quantile:
-    """The smallest value up to which at least this fraction of the records with a cell lies."""
+def quantiles(release: Release, fractions: Sequence[float], confidence: float) -> list[models.Quantile]:
+    """The smallest values up to which at least these fractions of the records with a cell lie."""
     _along_one_axis(release, "Quantiles")
-    return models.Quantile(fraction=fraction, value=written.plain(release.axis, release.quantile(fraction)))
+    return [
+        models.Quantile(
+            fraction=found.fraction,
+            value=written.plain(release.axis, found.value),
+            low=written.plain(release.axis, found.low),
+            high=written.plain(release.axis, found.high),
+            confidence=found.confidence,
+            remark=found.remark,
+        )
+        for found in release.quantiles(fractions, confidence)
+    ]
+
+
+def values(release: Release, confidence: float) -> models.Values:
+    """The mean and the sum of the values along one axis of numbers."""
+    _along_one_axis(release, "Means and sums")
+    mean, total = release.mean(confidence), release.sum(confidence)
+    return models.Values(mean=models.Statistic(**asdict(mean)), sum=models.Statistic(**asdict(total)))
+
+
+def share(release: Release, lo: Sequence[Any], hi: Sequence[Any], confidence: float) -> models.Statistic:
+    """The part of all records with a cell that lies in a range."""
+    one = len(release.axes) == 1
+    found = release.share(lo[0] if one else tuple(lo), hi[0] if one else tuple(hi), confidence)
+    return models.Statistic(**asdict(found))
 
 
 def buckets(release: Release, first: int, count: int) -> Iterator[list[models.Bucket]]:

@@ -44,8 +44,12 @@ BUMP_BUCKET, BUMP_ROW = 3e-5, 5e-7
 CALL, CALL_BUCKET, NESTED_BUCKET = 0.4, 2e-6, 2e-4
 """Milliseconds of a step before its first range: always, and for every bucket."""
 
-ADD_BUCKET, PAGE_BUCKET = 2e-5, 5e-3
-"""Milliseconds for every bucket of a release, to add them up and to write them into a page."""
+PAGE_BUCKET = 5e-3
+"""Milliseconds for every bucket of a release, to write them into a page."""
+
+BARS_BUCKET, QUANTILE, QUANTILE_BUCKET, VALUES_BUCKET = 4e-3, 0.3, 2e-4, 4e-3
+"""Milliseconds for every bucket before the first quantile; for each quantile, and for every bucket then; and for every
+bucket to add up values."""
 
 Span = tuple[Fraction, Fraction]
 
@@ -67,9 +71,15 @@ def of_call(release: Release) -> float:
     return (CALL + (CALL_BUCKET + nested) * buckets) / UNIT
 
 
-def of_quantile(release: Release) -> float:
-    """Units to find a quantile."""
-    return (CALL + ADD_BUCKET * len(release.estimate.buckets)) / UNIT
+def of_quantiles(release: Release, count: int) -> float:
+    """Units to find this many quantiles, with their intervals."""
+    buckets = len(release.estimate.buckets)
+    return (CALL + BARS_BUCKET * buckets + count * (QUANTILE + QUANTILE_BUCKET * buckets)) / UNIT
+
+
+def of_values(release: Release) -> float:
+    """Units to add up values."""
+    return (CALL + VALUES_BUCKET * len(release.estimate.buckets)) / UNIT
 
 
 def of_buckets(release: Release, count: int) -> float:

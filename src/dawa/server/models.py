@@ -219,6 +219,43 @@ class Quantile(Told):
         description="An integer on an axis of whole numbers, a category on an ordered axis; times are text.",
         examples=[37],
     )
+    low: Value = Field(description="The lowest value of an interval that holds the true quantile.", examples=[36])
+    high: Value = Field(description="The highest value of this interval; it is inside.", examples=[38])
+    confidence: float = Field(
+        description="The interval holds the true quantile with at least this probability.", examples=[0.95]
+    )
+    remark: str = Field(description="What was counted at all; empty if there is nothing to add.", examples=[""])
+
+
+class Quantiles(Told):
+    """Quantiles in the order of the fractions."""
+
+    quantiles: list[Quantile]
+
+
+class Statistic(Told):
+    """A number that follows from a release, with honest error bars."""
+
+    name: Literal["mean", "sum", "share"]
+    value: float = Field(description="The best guess.", examples=[41.25])
+    noise_margin: float = Field(description="How far noise may have moved it, about.", examples=[0.25])
+    bias_bound: float = Field(description="How much more it may be off because buckets are cut, about.", examples=[0.5])
+    low: float = Field(description="The lower end of the interval.", examples=[40.5])
+    high: float = Field(description="The upper end of the interval.", examples=[42.0])
+    confidence: float = Field(
+        description="The interval holds the truth with at least this probability.", examples=[0.95]
+    )
+    remark: str = Field(
+        description="What was counted and how; empty if there is nothing to add.",
+        examples=["values rounded down to a whole number"],
+    )
+
+
+class Values(Told):
+    """What the values along an axis of numbers add up to."""
+
+    mean: Statistic
+    sum: Statistic
 
 
 class Bucket(Told):

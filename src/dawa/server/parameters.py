@@ -12,9 +12,10 @@ from pydantic import StrictFloat, StrictInt, StrictStr, WithJsonSchema
 
 from dawa import check, numerals
 from dawa.errors import OptionError
-from dawa.limits import MOST_BUCKETS_TOLD, MOST_NUMERAL, MOST_NUMERAL_DIGITS
+from dawa.limits import MOST_BUCKETS_TOLD, MOST_NUMERAL, MOST_NUMERAL_DIGITS, MOST_QUANTILES_ASKED
 from dawa.numerals import NotANumberError, told
 from dawa.results.answers import check_confidence
+from dawa.results.quantiles import check_fraction
 
 LAST_BUCKET = 2**53
 """Numbers of buckets end before it."""
@@ -69,7 +70,20 @@ async def _confidence(
 async def _fraction(
     fraction: Annotated[_Part, Query(description="0.5 is the median.", examples=[0.5])],
 ) -> float:
-    return _real(fraction, "fraction", "pass a number from 0 to 1, such as 0.5.")
+    return _read_fraction(fraction)
+
+
+async def _fractions(
+    fraction: Annotated[
+        list[_Part],
+        Query(description="0.5 is the median; once for each.", min_length=1, max_length=MOST_QUANTILES_ASKED),
+    ],
+) -> list[float]:
+    return [_read_fraction(one) for one in fraction]
+
+
+def _read_fraction(value: object) -> float:
+    return check_fraction(_real(value, "fraction", "pass a number from 0 to 1, such as 0.5."))
 
 
 async def _first(first: Annotated[_Start, Query(description="The number of the first bucket.")] = 0) -> int:
@@ -82,6 +96,7 @@ async def _count(count: Annotated[_Many, Query(description="How many buckets at 
 
 Confidence = Annotated[float, Depends(_confidence)]
 Fraction = Annotated[float, Depends(_fraction)]
+Fractions = Annotated[list[float], Depends(_fractions)]
 First = Annotated[int, Depends(_first)]
 Count = Annotated[int, Depends(_count)]
 

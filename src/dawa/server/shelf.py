@@ -11,7 +11,8 @@ from pathlib import Path
 from dawa.errors import DawaError, ReleaseError
 from dawa.limits import MOST_PAGES_BYTES
 from dawa.results.keeping import RELEASE
-from dawa.results.release import Release, contents, loaded
+from dawa.results.loading import contents, loaded
+from dawa.results.release import Release
 from dawa.server.headers import Document
 
 HINT = "pass a folder that dawa release wrote, a folder of such folders, or release files."

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dawa.results.release import loaded
+from dawa.results.loading import loaded
 from dawa.server import application
 from dawa.server.shelf import Shelf, Shelved
 from dawa_bench.faults import mutation, releases

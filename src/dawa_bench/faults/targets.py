@@ -18,8 +18,9 @@ from dawa.axis import Axis
 from dawa.axis.written import middle, written
 from dawa.errors import DawaError
 from dawa.publish import page, tables
+from dawa.results.loading import loaded
 from dawa.results.overview import overview
-from dawa.results.release import Release, loaded
+from dawa.results.release import Release
 from dawa.spec import model, ranges, toml
 from dawa_bench.faults import mutation, releases
 from dawa_bench.faults.clients import Http

@@ -1,8 +1,7 @@
 // The axes: they translate between what people write and cell borders, which everything else works with.
 //
 // Every axis has: column, kind, size; span(lo, hi) for typed ends, which throws an Error with a sentence; write(border)
-// for a whole border; inside(cell, part) for the value this part of the way through a cell, as Axis.value_in gives it and
-// Python writes it; ticks(from, to, most); cell and pitch, in words; inclusive, if both ends belong to a range; and
+// for a whole border; ticks(from, to, most); cell and pitch, in words; inclusive, if both ends belong to a range; and
 // clips, what the first and the last cell hold besides their own values, in words.
 const axes = (() => {
   const LONGEST_LABEL = 18;
@@ -50,14 +49,6 @@ const axes = (() => {
         return value && numbers.over(numbers.minus(value, start), step);
       },
       write: (border) => numbers.written(numbers.plus(start, numbers.times(numbers.of(border), step))),
-      inside(cell, part) {
-        const [least, pace] = [numbers.lowest(start), numbers.lowest(step)];
-        const unit = numbers.common(least.d, pace.d);
-        const [units, wide] = [least.n * (unit / least.d), pace.n * (unit / pace.d)];
-        const most = (part.n * wide) / part.d;
-        const found = units + BigInt(cell) * wide + (most < wide ? most : wide - 1n);
-        return unit === 1n ? String(found) : numbers.text(numbers.float({ n: found, d: unit }));
-      },
       ticks(from, to, most) {
         const gap = numbers.niceStep(Math.max(((to - from) * width) / most, width * 1e-6));
         const found = [];
@@ -71,7 +62,6 @@ const axes = (() => {
 
   function ofEdges(data) {
     const cuts = data.edges.map(numbers.read);
-    const values = cuts.map(numbers.float);
     const size = cuts.length - 1;
     return {
       size,
@@ -91,11 +81,6 @@ const axes = (() => {
         return numbers.plus(inside, numbers.of(cell));
       },
       write: (border) => numbers.written(cuts[border]),
-      inside(cell, part) {
-        const gap = numbers.minus(cuts[cell + 1], cuts[cell]);
-        const found = numbers.float(numbers.plus(cuts[cell], numbers.times(part, gap)));
-        return numbers.text(Math.max(Math.min(found, numbers.below(values[cell + 1])), values[cell]));
-      },
       ticks: (from, to, most) =>
         some(Math.ceil(from), Math.floor(to), most).map((at) => ({ at, text: short(numbers.written(cuts[at])) })),
     };
@@ -125,7 +110,6 @@ const axes = (() => {
         return { lo: start, hi: stop, whole: true, ends: [start === 0, stop === labels.length], texts: [lo, hi] };
       },
       write: (border, end) => labels[Math.min(Math.max(end === "hi" ? border - 1 : border, 0), labels.length - 1)],
-      inside: (cell) => labels[cell],
       ticks: (from, to, most) =>
         some(Math.ceil(from - 0.5), Math.floor(to - 0.5), most).map((at) => ({
           at: at + 0.5,

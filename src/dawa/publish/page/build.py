@@ -21,11 +21,13 @@ from dawa.axis.apart import clipped, named, patterns
 from dawa.axis.readings import UNITS, at, ticks
 from dawa.axis.written import written
 from dawa.budget import shown
-from dawa.errors import FolderError
+from dawa.errors import FolderError, ReleaseError
 from dawa.host import atomic
 from dawa.limits import MOST_CELLS_IN_BROWSER
+from dawa.publish.figures import figures
 from dawa.results.margins import margin_factor
 from dawa.results.overview import Overview, overview
+from dawa.results.quantiles import held
 from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement
 from dawa.strategy.base import RESOLUTION
@@ -215,7 +217,8 @@ def data(release: Release, found: Overview) -> dict[str, Any]:
     return {
         "release": release.to_json(),
         "shape": list(release.estimate.shape),
-        "levels": [_level(confidence, scale) for confidence in CONFIDENCES],
+        "levels": [{**_level(sure, scale), "figures": figures(release, sure)} for sure in CONFIDENCES],
+        "middle": _middle(release),
         "times": [_times(axis) for axis in release.axes],
         "clips": [[clipped(axis, first=end == 0, last=end == 1) for end in (0, 1)] for axis in release.axes],
         "apart": [named(release.axes, way) for way in patterns(release.axes)],
@@ -243,16 +246,25 @@ def _level(confidence: float, scale: float) -> dict[str, float]:
     }
 
 
+def _middle(release: Release) -> list[int] | None:
+    """The cells from the lower to the upper quartile, which the page shows first; None if there are no quartiles."""
+    if len(release.axes) > 1:
+        return None
+    try:
+        lower, upper = held(release.estimate, (0.25, 0.75), 0.95)
+    except ReleaseError:
+        return None
+    return [lower.cell, upper.cell + 1]
+
+
 def _times(axis: Axis) -> dict[str, Any] | None:
-    """The cells of an axis of times as runs of equal length, its zone's offsets, and the unit that times round to."""
+    """The cells of an axis of times as runs of equal length, and its zone's offsets."""
     if not isinstance(axis, DateAxis):
         return None
     return {
         "size": axis.size,
         "runs": [[run.cell, str(run.tick), str(run.width)] for run in axis.runs()],
         "offsets": _offsets(axis),
-        "unit": None if axis.resolution is None else str(axis.resolution),
-        "daily": axis.daily,
     }
 
 

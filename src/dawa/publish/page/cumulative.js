@@ -1,14 +1,6 @@
-// The share of the records in range below each value, with quantiles.
+// The share of the records in range below each value.
 const cumulative = (() => {
   const MARGIN = { left: 58, right: 14, top: 22, bottom: 30 };
-  const QUANTILES = [
-    ["5%", 0.05],
-    ["Lower quartile", 0.25],
-    ["Median", 0.5],
-    ["Upper quartile", 0.75],
-    ["95%", 0.95],
-  ];
-
   /** Totals without negative numbers: sums are clipped from the top of a binary tree down, as in dawa.infer. */
   function nonnegative(totals) {
     const sums = [Float64Array.from(totals)];
@@ -56,33 +48,6 @@ const cumulative = (() => {
       const b = buckets.find(bounds, border);
       const inside = (border - bounds[b]) / (bounds[b + 1] - bounds[b]);
       return (before[b] + inside * (before[b + 1] - before[b])) / total;
-    }
-
-    /** The first cell whose end has at least this fraction of all records below it, and which part of it is needed. */
-    function holding(fraction) {
-      const wanted = fraction * total;
-      let [low, high] = [0, before.length - 2];
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (before[middle + 1] < wanted) {
-          low = middle + 1;
-        } else {
-          high = middle;
-        }
-      }
-      while (!(before[low + 1] > before[low])) {
-        low += 1;
-      }
-      const [below, upto, most] = [before[low], before[low + 1], wanted].map(numbers.exactly);
-      const share = numbers.over(numbers.minus(most, below), numbers.minus(upto, below));
-      const cells = numbers.times(share, numbers.of(bounds[low + 1] - bounds[low]));
-      const whole = cells.n > 0n ? (cells.n - 1n) / cells.d : 0n;
-      return { cell: bounds[low] + Number(whole), part: numbers.minus(cells, { n: whole, d: 1n }) };
-    }
-
-    function quantile(fraction) {
-      const { cell, part } = holding(fraction);
-      return axis.inside(cell, part);
     }
 
     function draw() {
@@ -165,8 +130,6 @@ const cumulative = (() => {
         const [from, to] = [lo, hi].map((end) => numbers.percent(share(end)));
         return `${from} of the records in range lie below the chosen one, and ${to} lie below its upper end.`;
       },
-      holding,
-      quantiles: () => QUANTILES.map(([name, fraction]) => [name, quantile(fraction)]),
     };
   }
 

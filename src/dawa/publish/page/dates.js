@@ -124,37 +124,6 @@ const dates = (() => {
       return Number(tick + east(tick)) / 1000;
     }
 
-    /** A time as Python writes it: only the day if the axis counts days. */
-    function exactly(tick) {
-      const local = tick + east(tick);
-      const moment = new Date(Number(floorDivide(local, 1000n)));
-      if (times.daily) {
-        return dayOf(moment);
-      }
-      const micro = local - floorDivide(local, SECOND) * SECOND;
-      const clock = [moment.getUTCHours(), moment.getUTCMinutes(), moment.getUTCSeconds()].map(two).join(":");
-      const fraction = micro ? `.${String(micro).padStart(6, "0")}` : "";
-      return `${dayOf(moment)} ${clock}${fraction}${offsets ? eastward(Number(east(tick) / SECOND)) : ""}`;
-    }
-
-    /** An offset of this many seconds ahead of UTC, as Python writes it. */
-    function eastward(seconds) {
-      const whole = Math.abs(seconds);
-      const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, ...(whole % 60 ? [whole % 60] : [])];
-      return (seconds < 0 ? "-" : "+") + parts.map(two).join(":");
-    }
-
-    function inside(cell, part) {
-      const [here, end] = [tickAt(cell), tickAt(cell + 1)];
-      const most = here + (part.n * (end - here)) / part.d;
-      const tick = most < end ? most : end - 1n;
-      if (times.unit !== null) {
-        return exactly(tick - ((tick - here) % BigInt(times.unit)));
-      }
-      const midnight = fromLocal(floorDivide(tick + east(tick), 86400n * SECOND) * 86400n * SECOND);
-      return exactly(midnight > here ? midnight : here);
-    }
-
     function border(text) {
       const tick = read(text);
       return tick === null ? null : borderOf(tick);
@@ -171,7 +140,6 @@ const dates = (() => {
       pitch: `in steps of ${data.step}`,
       border,
       write,
-      inside,
       ticks: (from, to, most) =>
         ticks(localAt(from), localAt(to), most)
           .map(drawn)

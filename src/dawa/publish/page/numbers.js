@@ -45,36 +45,6 @@ const numbers = (() => {
     return (n < 0n ? -1 : 1) * Number(sticky) * 2 ** -shift;
   }
 
-  /** The exact value of a float, as a fraction. */
-  function exactly(x) {
-    let [n, d] = [x, 1n];
-    while (!Number.isInteger(n)) {
-      n *= 2;
-      d *= 2n;
-    }
-    return { n: BigInt(n), d };
-  }
-
-  /** The next float down. */
-  function below(x) {
-    const bits = new DataView(new ArrayBuffer(8));
-    bits.setFloat64(0, x);
-    bits.setBigInt64(0, bits.getBigInt64(0) + (x > 0 ? -1n : 1n));
-    return x === 0 ? -Number.MIN_VALUE : bits.getFloat64(0);
-  }
-
-  /** A float as Python writes it: the fewest digits that tell it from its neighbours. */
-  function text(x) {
-    const [mantissa, power] = Math.abs(x).toExponential().split("e");
-    const [sign, digits, at] = [x < 0 ? "-" : "", mantissa.replace(".", ""), Number(power)];
-    if (at < -4 || at >= 16) {
-      return `${sign}${mantissa}e${at < 0 ? "-" : "+"}${String(Math.abs(at)).padStart(2, "0")}`;
-    }
-    const padded = at < 0 ? "0".repeat(-at) + digits : digits.padEnd(at + 1, "0");
-    const point = Math.max(at, 0) + 1;
-    return `${sign}${padded.slice(0, point)}.${padded.slice(point) || "0"}`;
-  }
-
   /** A fraction as people write it: in decimals if they are exact and few, otherwise with a slash. */
   function written({ n, d }) {
     for (let decimals = 0, scale = 1n; decimals <= 12; decimals += 1, scale *= 10n) {
@@ -93,9 +63,6 @@ const numbers = (() => {
     const common = divisor(n < 0n ? -n : n, d);
     return { n: n / common, d: d / common };
   }
-
-  /** The least common multiple. */
-  const common = (a, b) => (a / divisor(a, b)) * b;
 
   function divisor(a, b) {
     while (b) {
@@ -156,12 +123,7 @@ const numbers = (() => {
     less,
     isWhole,
     of,
-    lowest,
-    common,
     float,
-    exactly,
-    below,
-    text,
     written,
     fixed,
     records,

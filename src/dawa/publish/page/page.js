@@ -206,6 +206,7 @@ function controls() {
     level = levels.find((one) => String(one.confidence) === by("confidence").value);
     answerNow();
     everything();
+    figures();
     if (pictures) {
       pictures.refresh();
     }
@@ -241,6 +242,21 @@ function controls() {
     current: () => (ready ? { spans, answer, confidence: level.confidence, said: said(), note: note() } : null),
   });
   kept.files({ release, shape, axes: everyAxis, answers, file, onLine, ready: () => ready });
+}
+
+/** Quantiles and the mean, with intervals of the chosen confidence, as Python writes them. */
+function figures() {
+  const rows = level.figures.map(([name, value, low, high]) => {
+    const row = document.createElement("div");
+    const spread = element("span", `${low} to ${high}`);
+    spread.className = "hint";
+    row.append(element("dt", name), element("dd", value), spread);
+    return row;
+  });
+  by("quantiles").replaceChildren(...rows);
+  by("quantiles-hint").textContent = `Below each, an interval that holds the true one with ${numbers.sure(
+    level.confidence,
+  )} confidence or more.`;
 }
 
 /** The number of all records in range, with its margin, and of those in none. */
@@ -279,14 +295,9 @@ function draw() {
       curve = null;
       by("cumulative").hidden = true;
     } else {
-      const [from, to] = [curve.holding(0.25).cell, curve.holding(0.75).cell + 1];
-      spans = [axes.cells(everyAxis[0], from, to)];
+      spans = [axes.cells(everyAxis[0], ...data.middle)];
       write();
-      curve.quantiles().forEach(([name, value]) => {
-        const row = document.createElement("div");
-        row.append(element("dt", name), element("dd", value));
-        by("quantiles").append(row);
-      });
+      figures();
     }
   } else if (shape.length === 2) {
     const both = { axes: everyAxis, release, answers, spans: () => spans, cuts: () => answer.cuts, change: changed };

@@ -1,0 +1,71 @@
+"""Reading a release from a file: its bytes, as far as they can be one, then its parts, checked."""
+
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import BinaryIO
+
+from dawa.errors import ReleaseError
+from dawa.limits import MOST_RELEASE_BYTES
+from dawa.results import file, json_text
+from dawa.results.release import Release
+
+SPACE = b" \t\r\n\xef\xbb\xbf"
+"""What may stand before the first value of a JSON file."""
+
+PIECE = 2**16
+"""Bytes of a file that are read at a time."""
+
+
+def load(path: str | PathLike[str]) -> Release:
+    """Read a release that ``Release.save`` wrote.
+
+    Raises:
+        ReleaseError: If there is no such file, or it is not a release that this version can read.
+    """
+    return loaded(contents(path), str(Path(path)))
+
+
+def contents(path: str | PathLike[str]) -> bytes:
+    """The bytes of a file that should be a release, as far as that can be told before it is read to its end.
+
+    Raises:
+        ReleaseError: If there is no such file, or it does not begin like one.
+    """
+    source = Path(path)
+    try:
+        with source.open("rb") as opened:
+            parts = [opened.read(PIECE)]
+            if parts[0].lstrip(SPACE)[:1] in (b"{", b"", b"["):  # what is endless, and no release, is not read on
+                parts += _rest(opened, MOST_RELEASE_BYTES + 1 - len(parts[0]))
+            content = b"".join(parts)
+    except FileNotFoundError:
+        raise ReleaseError(f"There is no file {source}.", "pass the path of a release.json.") from None
+    except (OSError, ValueError):
+        raise ReleaseError(f"{source} is not a JSON file.", "pass the path of a release.json.") from None
+    except MemoryError:
+        raise ReleaseError(f"{source} does not fit in memory.", "use a machine with more memory.") from None
+    return content
+
+
+def _rest(opened: BinaryIO, most: int) -> Iterator[bytes]:
+    """What is left of a file, up to a limit, in pieces: a read of many bytes takes room for all of them beforehand."""
+    while most > 0 and (piece := opened.read(min(PIECE, most))):
+        yield piece
+        most -= len(piece)
+
+
+def loaded(content: bytes, source: str = "The file") -> Release:
+    """A release from the bytes of its file.
+
+    Args:
+        content: The bytes.
+        source: What to call them in an error.
+
+    Raises:
+        ReleaseError: If they are not a release that this version can read; the error names the field.
+    """
+    try:
+        return Release(*file.read(json_text.values(content, source)))
+    except MemoryError:
+        raise ReleaseError(f"{source} does not fit in memory.", "use a machine with more memory.") from None

@@ -1,0 +1,234 @@
+"""Quantiles: values that the attribute can have, with intervals that hold the true ones.
+
+Let N be the number of records with a cell and C(b) the number of those before border b. The quantile of a fraction q is
+the cell x with C(x) < qN ≤ C(x + 1); of the fraction 0, the first cell with a record. So with D(b) = C(b) - qN, which
+grows with b, D(x) ≤ 0 ≤ D(x + 1). D is a weighted sum of records like any answer: the release knows it with noise of
+known variance and, where b cuts a bucket, with a bound on the bias. A cell is *plausible* if D may be at most 0 at its
+lower border and at least 0 at its upper one, each as far as noise and bias allow. The true cell is plausible unless the
+margins fail at its own two borders. These are fixed before any noise is drawn, so no chance is spent on other cells,
+however many there are. The interval reaches from the first plausible cell to the last.
+
+The chance of being wrong is divided as for a count (``answers``). In a bucket of one cell nothing is cut, and noise has
+all of it: half of it below and half above, since the noise is symmetric. In a wider bucket noise has half of it, and
+each of the two bounds on the bias a quarter; both borders cut the same bucket, so these are asked once.
+
+Inside a bucket D is estimated by a straight line, its deviation is the length of a vector that moves along one, and the
+bias bound is the larger of two lines. So "as far as noise and bias allow" is convex along a bucket: largest at one of
+the ends, and crossing 0 at most once if it is negative where it starts. A bisection finds the place.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dawa import check, infer
+from dawa.arrays import FloatArray, IntArray
+from dawa.errors import OptionError, ReleaseError
+from dawa.numerals import told
+from dawa.results.answers import bias_of_buckets, check_confidence, factor_of
+from dawa.results.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """The value up to which a fraction of the records lies.
+
+    Attributes:
+        fraction: The fraction.
+        value: The best guess, a value that the attribute can have.
+        low: The lowest value of an interval that holds the true quantile.
+        high: The highest value of this interval; it is inside.
+        confidence: The probability, at least, that the interval holds it.
+        remark: What was counted at all, in words; empty if there is nothing to add.
+    """
+
+    fraction: float
+    value: Any
+    low: Any
+    high: Any
+    confidence: float
+    remark: str = ""
+
+    def __str__(self) -> str:
+        sure = f"between {self.low} and {self.high} with {self.confidence:.0%} confidence"
+        return f"{self.value} ({sure}){self.remark and '; '}{self.remark}"
+
+
+class Held(NamedTuple):
+    """Where a quantile lies: its cell and the part of it that is needed, and the plausible cells around it."""
+
+    cell: int
+    part: Fraction
+    first: int
+    last: int
+
+
+def check_fraction(fraction: object) -> float:
+    """A number from 0 to 1, or an error."""
+    if not check.is_number(fraction) or not 0 <= float(fraction) <= 1:
+        raise OptionError(f"{told(fraction)} is not a fraction.", "pass a number from 0 to 1, such as 0.5.")
+    return float(fraction)
+
+
+def records_before(estimate: Estimate) -> FloatArray:
+    """Non-decreasing sums of records at the bucket bounds.
+
+    Raises:
+        ReleaseError: If there are no records.
+    """
+    before = np.concatenate(([0.0], np.cumsum(infer.nonnegative(estimate.totals))))
+    if before[-1] <= 0:
+        raise ReleaseError(
+            "The release holds no records, so it has no distribution.",
+            "ask for counts instead; noise exceeds the counts here.",
+        )
+    return before
+
+
+def held(estimate: Estimate, fractions: Sequence[float], confidence: float) -> list[Held]:
+    """Where quantiles lie along one axis.
+
+    Args:
+        estimate: What was measured, on one axis.
+        fractions: Numbers from 0 to 1.
+        confidence: Of each interval on its own.
+
+    Raises:
+        ReleaseError: If there are no records.
+    """
+    chance = check_confidence(confidence)
+    before = records_before(estimate)
+    line = _Line.of(estimate, chance)
+    found = []
+    for fraction in fractions:
+        cell, part = holding(fraction, before, estimate.buckets.bounds)
+        first, last = line.plausible(fraction)
+        found.append(Held(cell, part, min(first, cell), max(last, cell)))
+    return found
+
+
+def holding(fraction: float, before: FloatArray, bounds: IntArray) -> tuple[int, Fraction]:
+    """The first cell up to whose end at least this fraction of all records lies, and which part of it is needed.
+
+    The result is exact from the running sums on, so a page that computes with the same sums finds the same cell.
+    """
+    occupied = np.flatnonzero(np.diff(before) > 0)
+    wanted = fraction * float(before[-1])
+    bucket = int(occupied[np.searchsorted(before[occupied + 1], wanted)])
+    below, upto = (Fraction(float(records)) for records in before[bucket : bucket + 2])
+    first, beyond = (int(bound) for bound in bounds[bucket : bucket + 2])
+    cells = (Fraction(wanted) - below) / (upto - below) * (beyond - first)
+    whole = max(math.ceil(cells) - 1, 0)  # a quantile at the end of a cell belongs to this cell
+    return first + whole, cells - whole
+
+
+def steps(before: FloatArray, bounds: IntArray) -> tuple[FloatArray, FloatArray]:
+    """The running sums without empty buckets, for inverting them: both ends of every bucket that holds records."""
+    occupied = np.diff(before) > 0
+    keep = np.append(occupied, False) | np.append(False, occupied)
+    return before[keep], bounds[keep].astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """What is known about the records before and after every bound, whatever the fraction.
+
+    Attributes:
+        below: Unbiased records before each bound.
+        prefix: The variance of their noise.
+        suffix: The variance of the noise of those after.
+        bars: What is known inside buckets.
+    """
+
+    below: FloatArray
+    prefix: FloatArray
+    suffix: FloatArray
+    bars: "_Bars"
+
+    @classmethod
+    def of(cls, estimate: Estimate, chance: float) -> "_Line":
+        """All of it, for intervals with this chance of being wrong."""
+        bounds, k = estimate.buckets.bounds, len(estimate.buckets)
+        wide, uneven = np.diff(bounds) > 1, np.zeros(k)
+        prefix, suffix, alone = estimate.border_variances
+        uneven[wide] = bias_of_buckets(estimate, np.flatnonzero(wide), alone[wide], chance / 2)
+        factor = np.where(wide, factor_of(estimate, chance / 2), factor_of(estimate, chance))
+        bars = _Bars(bounds, alone, factor, uneven)
+        return cls(np.concatenate(([0.0], np.cumsum(estimate.unbiased))), prefix, suffix, bars)
+
+    def plausible(self, fraction: float) -> tuple[int, int]:
+        """The first and the last cell that may be the quantile's."""
+        q = fraction
+        centre = self.below - q * self.below[-1]
+        # 1-q of the records before, minus q of those after; their covariance follows from the variance of all records.
+        variance = np.maximum((1 - q) * self.prefix + q * self.suffix - q * (1 - q) * self.prefix[-1], 0)
+        first = self.bars.first(centre, variance)
+        last = self.bars.mirrored.first(-centre[::-1], variance[::-1])
+        return first, int(self.bars.bounds[-1]) - 1 - last
+
+
+@dataclass(frozen=True, eq=False)
+class _Bars:
+    """What is known inside buckets.
+
+    Attributes:
+        bounds: Where they begin and end, in cells.
+        variance: The variance of the noise of each total.
+        factor: Deviations that noise exceeds with its share of the chance.
+        uneven: At most how far a bucket's records are from lying evenly; 0 for a bucket of one cell.
+    """
+
+    bounds: IntArray
+    variance: FloatArray
+    factor: FloatArray
+    uneven: FloatArray
+
+    @cached_property
+    def mirrored(self) -> "_Bars":
+        """The same buckets from the other end."""
+        turned = (part[::-1] for part in (self.variance, self.factor, self.uneven))
+        return _Bars(self.bounds[-1] - self.bounds[::-1], *turned)
+
+    def first(self, centre: FloatArray, variance: FloatArray) -> int:
+        """The first cell at whose upper border D may be at least 0.
+
+        Args:
+            centre: D at every bound, as it is estimated.
+            variance: The variance of its noise.
+        """
+        width = np.diff(self.bounds)
+        inner = (1 / width, 1 - 1 / width)  # the first and the last border inside a bucket that has one
+        most = np.stack([self._most(centre, variance, part) for part in (*inner, np.ones(len(width)))])
+        most[:2, width == 1] = -np.inf
+        most[2, -1] = np.inf  # all records are at least a part of them
+        bucket = int(np.argmax((most >= 0).any(axis=0)))
+        start, cells = int(self.bounds[bucket]), int(width[bucket])
+        if most[0, bucket] >= 0:
+            return start
+        if most[1, bucket] < 0:
+            return start + cells - 1
+        alone = _Bars(self.bounds, *(part[[bucket]] for part in (self.variance, self.factor, self.uneven)))
+        ends = centre[bucket : bucket + 2], variance[bucket : bucket + 2]
+        return start - 1 + _crossing(cells, lambda cell: float(alone._most(*ends, np.array([cell / cells]))[0]))
+
+    def _most(self, centre: FloatArray, variance: FloatArray, part: FloatArray) -> FloatArray:
+        """The most that D may be this part of the way through every bucket, as far as noise and bias allow."""
+        along = (1 - part) * variance[:-1] + part * variance[1:] - part * (1 - part) * self.variance
+        value = (1 - part) * centre[:-1] + part * centre[1:]
+        bias = np.where(part < 1, np.maximum(part, 1 - part), 0) * self.uneven
+        most: FloatArray = value + self.factor * np.sqrt(np.maximum(along, 0)) + bias
+        return most
+
+
+def _crossing(cells: int, most: Callable[[int], float]) -> int:
+    """The first border inside a bucket where ``most`` is at least 0: it is negative at 1, and not at the last."""
+    low, high = 1, cells - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if most(middle) >= 0 else (middle, high)
+    return high

@@ -1,0 +1,334 @@
+"""More than counts: means, sums, shares, differences and ratios, from the same noisy numbers at no further cost.
+
+Each is about one or two *sums* over records: how many lie in a range, or what their values add up to. A sum is known as
+a centre, with noise of known variance and a bound on the bias that cut buckets bring (``answers``). A difference of two
+sums is such a sum again. For a ratio x = A/B, A - xB is one, and 0 at the true x. So x is *plausible* if noise and bias
+can explain what A - xB seems to be, and the interval holds all plausible x (Fieller's method). The margins need only
+hold at the true x, which is fixed before any noise is drawn. The interval is right however few records B has; if B may
+be none at all, it has no upper end.
+
+The noise of two sums of one release is correlated, and along one axis the covariance is known. On maps it is not
+computed: the deviation of A - xB is at most the sum of both. Two releases drew their noise apart, if both are private
+and have names of their own.
+
+A *mean* is the ratio of two sums: what values exceed the lowest value by, and how many they are. Inside a bucket values
+count as their middle. That is off by at most half the bucket's width for each record, and by at most this half times
+the bucket's unevenness, which the walk bounds for all cells at once. The smaller of the two sums over all buckets
+counts.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dawa.arrays import BoolArray, FloatArray
+from dawa.axis import Axis
+from dawa.axis.numbers import EdgeAxis, NumberAxis
+from dawa.budget import shown
+from dawa.errors import OptionError, ReleaseError
+from dawa.queries.bucket_queries import BucketQueries
+from dawa.results.answers import Cuts, bias_of, check_confidence, cut_buckets, factor_of
+from dawa.results.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A number that follows from a release, with honest error bars.
+
+    Attributes:
+        name: What it is: ``"mean"``, ``"sum"``, ``"share"``, ``"difference"`` or ``"ratio"``.
+        value: The best guess.
+        noise_margin: How far noise may have moved it, about.
+        bias_bound: How much more the truth may differ because buckets are cut, about.
+        low: The lower end of an interval that holds the truth.
+        high: The upper end; infinite if the second of two ranges may be empty.
+        confidence: The probability, at least, that it holds the truth.
+        remark: What was counted and how, in words; empty if there is nothing to add.
+    """
+
+    name: str
+    value: float
+    noise_margin: float
+    bias_bound: float
+    low: float
+    high: float
+    confidence: float
+    remark: str = ""
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """The value and both ends as people write them, with two digits of what is not known."""
+        part = self.name == "share"
+        numbers = [100 * number if part else number for number in (self.value, self.low, self.high)]
+        spread = max((end for end in (numbers[2] - numbers[0], numbers[0] - numbers[1]) if end < math.inf), default=0)
+        places = min(max(1 - math.floor(math.log10(spread)), 0), 12) if spread > 0 else 6
+        written = [f"{number:,.{places}f}" if math.isfinite(number) else "no limit" for number in numbers]
+        value, low, high = (text + "%" if part else text for text in written)
+        return value, low, high
+
+    def __str__(self) -> str:
+        value, low, high = self.texts
+        sure = f"between {low} and {high} with {self.confidence:.0%} confidence"
+        return f"{self.name} {value} ({sure}){self.remark and '; '}{self.remark}"
+
+
+class Ranged(NamedTuple):
+    """The records in one range of a release.
+
+    Attributes:
+        estimate: What was measured.
+        queries: The range, in bucket coordinates.
+        border: At most how many cells lie along its border.
+        on_cells: Whether it covers whole cells only.
+    """
+
+    estimate: Estimate
+    queries: BucketQueries
+    border: FloatArray
+    on_cells: BoolArray
+
+
+class Sum(NamedTuple):
+    """A sum over records: what it seems to be, the deviation of its noise, and a bound on its bias."""
+
+    value: float
+    centre: float
+    deviation: float
+    bias: float
+
+
+class Pair(NamedTuple):
+    """Two sums, the covariance of their noise if it is known, and the deviations that noise exceeds too rarely."""
+
+    first: Sum
+    second: Sum
+    covariance: float | None
+    factor: float
+
+    def noise(self, x: float) -> float:
+        """The margin of the noise in the first sum minus x times the second."""
+        a, b = self.first.deviation, self.second.deviation
+        if self.covariance is None:
+            return self.factor * (a + abs(x) * b)
+        return self.factor * math.sqrt(max(a * a - 2 * x * self.covariance + x * x * b * b, 0))
+
+    def bias(self, x: float) -> float:
+        """The bound on the bias of the first sum minus x times the second."""
+        return self.first.bias + abs(x) * self.second.bias
+
+
+def ratio(pair: Pair, most: float = math.inf) -> tuple[float, float, float, float, float]:
+    """The first sum as a part of the second: value, margin of the noise, bound on the bias, low and high.
+
+    Both sums are at least 0, and the second is not 0.
+
+    Raises:
+        ReleaseError: If the second sum seems to be 0.
+    """
+    if pair.second.value <= 0:
+        raise ReleaseError(
+            "There seem to be no records to compare with, so there is no ratio.",
+            "ask for counts instead; noise exceeds the counts here.",
+        )
+    value = min(max(pair.first.value / pair.second.value, 0), most)
+    low, high = _lower(pair), _upper(pair)
+    noise, bias = pair.noise(value) / pair.second.value, pair.bias(value) / pair.second.value
+    return value, noise, bias, min(low, value), max(min(high, most), value)
+
+
+def _upper(pair: Pair) -> float:
+    """The largest plausible ratio. What must not exceed 0 is concave in x, and grows without end if it ever does."""
+    a, b = pair.first.centre, pair.second.centre
+    if b - pair.factor * pair.second.deviation - pair.second.bias <= 0:
+        return math.inf
+
+    def excess(x: float) -> float:
+        return x * b - a - pair.noise(x) - pair.bias(x)
+
+    return 0.0 if excess(0) > 0 else _root(excess, rising=True)
+
+
+def _lower(pair: Pair) -> float:
+    """The smallest plausible ratio. What must not exceed 0 is concave in x: if positive at 0, it falls through once."""
+    a, b = pair.first.centre, pair.second.centre
+
+    def excess(x: float) -> float:
+        return a - x * b - pair.noise(x) - pair.bias(x)
+
+    falls = b + pair.factor * pair.second.deviation + pair.second.bias > 0
+    return _root(excess, rising=False) if excess(0) > 0 and falls else 0.0
+
+
+def _root(excess: Any, *, rising: bool) -> float:  # noqa: ANN401  a function of one number
+    """Where a function changes its sign for good, rounded away from what is plausible."""
+    low, high = 0.0, 1.0
+    while (excess(high) <= 0) == rising and high < 1e300:
+        low, high = high, 2 * high
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if (excess(middle) <= 0) == rising else (low, middle)
+    return high if rising else low
+
+
+def difference(pair: Pair, x: float = 1.0) -> tuple[float, float, float, float, float]:
+    """The first sum minus x times the second: value, margin of the noise, bound on the bias, low and high."""
+    value, centre = pair.first.value - x * pair.second.value, pair.first.centre - x * pair.second.centre
+    noise, bias = pair.noise(x), pair.bias(x)
+    return value, noise, bias, min(centre - noise - bias, value), max(centre + noise + bias, value)
+
+
+def ranges(first: Ranged, second: Ranged, confidence: float, *, apart: bool) -> Pair:
+    """The records in two ranges.
+
+    Args:
+        first: A range.
+        second: Another, of the same release or of another one.
+        confidence: The confidence of what is made of them.
+        apart: Whether the noise of the two releases was drawn apart.
+    """
+    chance = check_confidence(confidence)
+    cuts = [cut_buckets(one.queries) for one in (first, second)]
+    biased = sum(len(cut.query) > 0 for cut in cuts)
+    part = chance / 2 / max(biased, 1)
+    sums = [_records(one, cut, part) for one, cut in zip((first, second), cuts, strict=True)]
+    factor = max(factor_of(one.estimate, chance / 2 if biased else chance) for one in (first, second))
+    return Pair(sums[0], sums[1], _covariance(first, second, apart=apart), factor)
+
+
+def _records(one: Ranged, cuts: Cuts, chance: float) -> Sum:
+    """The records in a range; the bound on its bias has at most this chance of being wrong."""
+    bias = bias_of(one.estimate, cuts, np.bincount(cuts.query, minlength=1), one.border, one.on_cells, chance)
+    value, centre = (float(one.estimate.totals_of(one.queries, unbiased=plain)[0]) for plain in (False, True))
+    deviation = math.sqrt(max(float(one.estimate.variances_of(one.queries)[0]), 0))
+    return Sum(value, centre, deviation, float(bias[0]))
+
+
+def _covariance(first: Ranged, second: Ranged, *, apart: bool) -> float | None:
+    if first.estimate is not second.estimate:
+        return 0.0 if apart else None
+    if len(first.estimate.shape) > 1:
+        return None
+    return covariance(first.estimate, first.queries.dense()[0], second.queries.dense()[0])
+
+
+def covariance(estimate: Estimate, first: FloatArray, second: FloatArray) -> float:
+    """The covariance of the noise of two weighted sums of buckets, from the variances of their sum and difference."""
+    both = weighted(first + second, first - second)
+    plus, minus = estimate.variances_of(both)
+    return float(plus - minus) / 4
+
+
+def weighted(*weights: FloatArray) -> BucketQueries:
+    """Queries with a weight for every bucket."""
+    m, k = len(weights), len(weights[0])
+    bucket = np.tile(np.arange(k, dtype=np.float64), m)
+    return BucketQueries(k, np.arange(m + 1) * k, bucket, bucket + 1, np.concatenate(weights), np.ones(m), float(m))
+
+
+class Values(NamedTuple):
+    """The values of a bucket's records, bucket by bucket.
+
+    Attributes:
+        middle: The mean of the values of its cells.
+        reach: At most how far a value is from that.
+        inside: At most how far a value is from the middle of its cell.
+        lowest: The lowest value of the axis.
+        highest: The highest.
+        remark: How values were read, in words.
+    """
+
+    middle: FloatArray
+    reach: FloatArray
+    inside: FloatArray
+    lowest: Fraction
+    highest: Fraction
+    remark: str
+
+    @classmethod
+    def of(cls, axis: Axis, bounds: Iterable[int]) -> "Values":
+        """The values along an axis of numbers.
+
+        Raises:
+            OptionError: If its values are no numbers.
+        """
+        if isinstance(axis, NumberAxis):
+            return cls._steps(axis, list(bounds))
+        if isinstance(axis, EdgeAxis):
+            return cls._edges(axis, list(bounds))
+        what = "times" if axis.kind == "dates" else "categories"
+        raise OptionError(
+            f"{axis.column!r} has {what}, which do not add up.", "ask for a quantile, such as the median."
+        )
+
+    @classmethod
+    def _steps(cls, axis: NumberAxis, bounds: list[int]) -> "Values":
+        first, width, unit = axis.whole_numbers
+        ends = np.array([bound * width for bound in bounds], dtype=np.float64)
+        middle, reach = (ends[:-1] + ends[1:] - 1) / 2, (np.diff(ends) - 1) / 2
+        inside = np.full(len(middle), (width - 1) / 2)
+        kind = "a whole number" if unit == 1 else f"a multiple of {shown(Fraction(1, unit))}"
+        lowest, highest = Fraction(first, unit), Fraction(first + width * axis.size - 1, unit)
+        remark = f"values rounded down to {kind}"
+        return cls(middle / unit, reach / unit, inside / unit, lowest, highest, remark)
+
+    @classmethod
+    def _edges(cls, axis: EdgeAxis, bounds: list[int]) -> "Values":
+        cuts = np.array([float(cut - axis.start) for cut in axis.cuts])
+        at = np.array(bounds)
+        middles, halves = (cuts[:-1] + cuts[1:]) / 2, np.diff(cuts) / 2
+        middle = np.add.reduceat(middles, at[:-1]) / np.diff(at)
+        reach = np.maximum(cuts[at[1:]] - middle, middle - cuts[at[:-1]])
+        return cls(middle, reach, np.maximum.reduceat(halves, at[:-1]), axis.start, axis.stop, "")
+
+
+def mean(estimate: Estimate, values: Values, confidence: float) -> tuple[float, float, float, float, float]:
+    """The mean of all values: value, margin of the noise, bound on the bias, low and high."""
+    start, reach = float(values.lowest), float(values.highest - values.lowest)
+    value, noise, bias, low, high = ratio(_of_values(estimate, values, confidence), reach)
+    return value + start, noise, bias, low + start, high + start
+
+
+def total(estimate: Estimate, values: Values, confidence: float) -> tuple[float, float, float, float, float]:
+    """The sum of all values: value, margin of the noise, bound on the bias, low and high."""
+    return difference(_of_values(estimate, values, confidence), -float(values.lowest))
+
+
+def _of_values(estimate: Estimate, values: Values, confidence: float) -> Pair:
+    """What all values exceed the lowest one by, together, and how many they are."""
+    chance = check_confidence(confidence)
+    biased = bool((values.reach > 0).any())
+    ones = np.ones(len(estimate.buckets))
+    above = _weighed(estimate, values.middle, _bias(estimate, values, chance / 2) if biased else 0.0)
+    factor = factor_of(estimate, chance / 2 if biased else chance)
+    return Pair(above, _weighed(estimate, ones, 0.0), covariance(estimate, values.middle, ones), factor)
+
+
+def _weighed(estimate: Estimate, weights: FloatArray, bias: float) -> Sum:
+    """A sum with a weight for every bucket."""
+    deviation = math.sqrt(max(float(estimate.variances_of(weighted(weights))[0]), 0))
+    return Sum(float(weights @ estimate.totals), float(weights @ estimate.unbiased), deviation, bias)
+
+
+def _bias(estimate: Estimate, values: Values, chance: float) -> float:
+    """How far values can be from the middles of their buckets, together, with at most this chance of being wrong."""
+    stops = estimate.buckets.stops
+    walked = np.full(len(values.reach), np.inf)
+    if stops is not None:
+        walked = stops.uneven(chance / 2 / estimate.size)  # at every cell at once
+    wide = values.reach > values.inside
+    even = float((values.reach[wide] * walked[wide]).sum())
+    if not math.isfinite(even):
+        return _most(estimate, values.reach, chance)
+    return min(_most(estimate, part, chance / 4) + more for part, more in ((values.reach, 0.0), (values.inside, even)))
+
+
+def _most(estimate: Estimate, weights: FloatArray, chance: float) -> float:
+    """The most that a weighted sum of records can be, with at most this chance of being wrong."""
+    if not weights.any():
+        return 0.0
+    found = _weighed(estimate, weights, 0.0)
+    return max(found.centre + factor_of(estimate, chance) * found.deviation, 0)
