@@ -71,7 +71,7 @@ def test_variances_on_maps_are_those_of_their_queries(name):
     est = dawa.estimate(random_map(rng, shape), workload, epsilon=1, mechanism=name, seed=4)
     found = est.variances(workload)
     assert (found > 0).all()
-    assert est.rmse(workload) == pytest.approx(np.sqrt(found.mean()), rel=1e-7)
+    assert est.noise_rmse(workload) == pytest.approx(np.sqrt(found.mean()), rel=1e-7)
     rows = est.buckets.queries(workload).dense()
     k = len(est.buckets)
     alone = est.range_variances(np.arange(k) * 1.0, np.arange(k) + 1.0)

@@ -27,7 +27,7 @@ def test_the_split_is_that_of_the_release_and_noise_too_if_it_is_known(mechanism
         plan = planned(axes, epsilon=1, mechanism=mechanism)
         assert plan.split == rel.privacy.split
         if not plan.looks:
-            known = rel.estimate.rmse(pipeline.asked(None, plan.shape))
+            known = rel.estimate.noise_rmse(pipeline.asked(None, plan.shape))
             assert plan.expected[0].rmse == pytest.approx(known), "it did look"
 
 
@@ -38,7 +38,7 @@ def test_the_noise_of_what_does_not_look_is_exact(mechanism):
     assert not plan.looks
     (expected,) = plan.expected
     rel = dawa.release(PEOPLE, AGE, epsilon=Fraction(1, 2), workload=asked, mechanism=mechanism)
-    assert expected.rmse == pytest.approx(rel.estimate.rmse(asked))
+    assert expected.rmse == pytest.approx(rel.estimate.noise_rmse(asked))
     assert expected.buckets == len(rel.estimate.buckets)
 
 
@@ -61,7 +61,7 @@ def test_the_default_says_how_noise_grows_with_buckets():
     assert plan.expected[0].margin == pytest.approx(2.16 * noise[0], rel=0.01)
     assert "depends on the data" in plan.accuracy
     rel = dawa.release(PEOPLE, AGE, epsilon=0.5, effort="fast", seed=0)
-    assert rel.estimate.rmse(workloads.all_ranges(512)) <= 1.02 * noise[-1], "single cells are the most"
+    assert rel.estimate.noise_rmse(workloads.all_ranges(512)) <= 1.02 * noise[-1], "single cells are the most"
 
 
 def test_noise_is_that_of_equal_buckets():
@@ -69,7 +69,7 @@ def test_noise_is_that_of_equal_buckets():
     plan = planned([AGE], epsilon=0.5)
     left = plan.epsilon - plan.split["partition"]
     same = dawa.estimate(np.zeros(512, int), epsilon=left, partition=np.arange(0, 513, 32), effort="fast")
-    assert plan.expected[0].rmse == pytest.approx(same.rmse(workloads.all_ranges(512)))
+    assert plan.expected[0].rmse == pytest.approx(same.noise_rmse(workloads.all_ranges(512)))
 
 
 def test_a_unit_makes_noise_as_many_times_larger():

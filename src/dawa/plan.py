@@ -247,5 +247,5 @@ def _run(
 
 
 def _expected(estimate: Estimate, workload: Workload, buckets: int) -> Expected:
-    rmse = estimate.rmse(workload)
+    rmse = estimate.noise_rmse(workload)
     return Expected(buckets, rmse, margin_factor(1 - CONFIDENCE) * rmse)

@@ -78,7 +78,7 @@ def test_each_is_put_together_as_it_says(name, partition, weighting):
 def test_options_arrive_and_are_recorded_in_plain_values(options):
     est = dawa.estimate(CELLS, epsilon=1, seed=0, **options)
     assert json.loads(json.dumps(est.options)) == est.options
-    assert set(est.options) == {"partition", "strategy", "effort", "branching", "merge", "postprocess"}
+    assert set(est.options) == {"partition", "strategy", "effort", "branching", "merge", "postprocess", "aim"}
     for option, value in options.items():
         if option != "partition":
             assert est.options[option] == value

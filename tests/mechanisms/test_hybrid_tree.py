@@ -67,7 +67,7 @@ def test_it_beats_noise_on_every_cell_on_large_boxes():
     counts = np.zeros((256, 256), int)
     workload = dawa.workloads.random_rectangles((256, 256), 100)
     alone = dawa.estimate(counts, workload, epsilon=1, mechanism="identity", seed=0)
-    assert estimated(counts).rmse(workload) < alone.rmse(workload)
+    assert estimated(counts).noise_rmse(workload) < alone.noise_rmse(workload)
 
 
 def test_the_weights_grow_towards_the_leaves_by_the_cube_root_of_two():

@@ -21,4 +21,4 @@ def test_error_bars_are_the_sums_of_squared_parts(shape):
         lo, hi = ends[:, 0, axis, None], ends[:, 1, axis, None]
         exact *= (np.clip(np.minimum(hi, cell + 1) - np.maximum(lo, cell), 0, 1) ** 2).sum(axis=1)
     np.testing.assert_allclose(est.variances(workload), est.unit_variance * exact, rtol=1e-9)
-    assert est.rmse(workload) == pytest.approx(np.sqrt(est.unit_variance * exact.mean()))
+    assert est.noise_rmse(workload) == pytest.approx(np.sqrt(est.unit_variance * exact.mean()))

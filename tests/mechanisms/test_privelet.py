@@ -60,9 +60,9 @@ def test_errors_are_as_large_as_the_error_bars_say():
 def test_the_error_over_a_workload_is_that_of_its_queries():
     est = estimated(np.zeros((12, 10), int))
     workload = dawa.workloads.random_rectangles((12, 10), 50)
-    assert est.rmse(workload) == pytest.approx(np.sqrt(est.variances(workload).mean()))
+    assert est.noise_rmse(workload) == pytest.approx(np.sqrt(est.variances(workload).mean()))
     cells = dawa.workloads.identity((12, 10))
-    assert est.rmse(cells) == pytest.approx(np.sqrt(est.variances(cells).mean()))
+    assert est.noise_rmse(cells) == pytest.approx(np.sqrt(est.variances(cells).mean()))
 
 
 def test_buckets_and_strategies_of_the_callers_own_run_along_the_line():

@@ -91,9 +91,9 @@ def test_errors_are_as_expected_over_many_runs(name, n):
         found = dawa.estimate(cells, workload, epsilon=0.5, mechanism=name, seed=seed)
         seen.append(((found.answers(workload) - truth) ** 2).mean())
     assert found.partition is None
-    assert abs(np.mean(seen) - found.rmse(workload) ** 2) < 5 * np.std(seen) / math.sqrt(300)
+    assert abs(np.mean(seen) - found.noise_rmse(workload) ** 2) < 5 * np.std(seen) / math.sqrt(300)
     same = next(ranked for ranked in recommended(workload, 0.5, "fast") if ranked.name == name)
-    assert same.rmse == pytest.approx(found.rmse(workload), rel=1e-12)
+    assert same.rmse == pytest.approx(found.noise_rmse(workload), rel=1e-12)
 
 
 def test_uniform_spreads_the_total():
@@ -147,7 +147,7 @@ def test_each_workload_has_the_winner_that_it_should():
     ranking = recommended(workload)
     assert (ranking[0].name, ranking[0].options) == ("dawa", {"partition": "none"})
     found = dawa.estimate([1] * 1024, workload, epsilon=1, mechanism="dawa", seed=0, partition="none")
-    assert found.rmse(workload) == pytest.approx(ranking[0].rmse, rel=1e-9)
+    assert found.noise_rmse(workload) == pytest.approx(ranking[0].rmse, rel=1e-9)
     assert ranking[-1].name == "identity"
 
 

@@ -82,7 +82,7 @@ def test_variances_equal_the_dense_formula_also_for_many_runs(strategy):
         matrix = workload.enumerated().on_buckets(est.buckets.bounds).dense()
         exact = np.einsum("ij,jk,ik->i", matrix, covariance, matrix)
         np.testing.assert_allclose(est.variances(workload), exact, rtol=1e-6)
-        assert est.rmse(workload) == pytest.approx(math.sqrt(exact.mean()), rel=1e-6)
+        assert est.noise_rmse(workload) == pytest.approx(math.sqrt(exact.mean()), rel=1e-6)
 
 
 def test_on_single_cells_greedy_and_laplace_are_the_same_mechanism():
@@ -150,7 +150,7 @@ def test_extreme_data_is_estimated_to_within_the_noise(mechanism, cells):
 @pytest.mark.parametrize("mechanism", ["efpa", "mwem"])
 def test_a_mechanism_without_error_bars_says_so_before_it_is_too_late(mechanism):
     est = dawa.estimate(made(20), epsilon=1, mechanism=mechanism, seed=0)
-    for ask in (est.variances, est.rmse):
+    for ask in (est.variances, est.noise_rmse):
         with pytest.raises(dawa.DawaError, match="Hint: use a mechanism with error bars"):
             ask(workloads.identity(20))
 
@@ -191,7 +191,7 @@ def test_either_effort_answers(effort):
 def test_more_effort_expects_no_more_error():
     cells, asked = made(300, seed=6), workloads.uniform(300, 200)
     error = {
-        effort: dawa.estimate(cells, asked, epsilon=1, seed=1, partition="none", effort=effort).rmse(asked)
+        effort: dawa.estimate(cells, asked, epsilon=1, seed=1, partition="none", effort=effort).noise_rmse(asked)
         for effort in ("best", "fast")
     }
     assert error["best"] <= error["fast"] * (1 + 1e-9)
@@ -217,10 +217,10 @@ def test_merging_measures_together_what_no_query_tells_apart():
     apart = dawa.estimate(cells, asked, epsilon=1, seed=1, partition="none")
     assert together.partition.tolist() == [0, 20, 64]
     assert apart.partition is None
-    assert together.rmse(asked) <= apart.rmse(asked)
+    assert together.noise_rmse(asked) <= apart.noise_rmse(asked)
 
 
-@pytest.mark.parametrize("ask", ["answers", "variances", "rmse"])
+@pytest.mark.parametrize("ask", ["answers", "variances", "noise_rmse"])
 @pytest.mark.parametrize("wrong", [workloads.identity(9), "everything", None, [0, 5]])
 def test_other_questions_are_refused(ask, wrong):
     est = dawa.estimate(made(10), epsilon=1, seed=0)
@@ -274,3 +274,9 @@ def test_a_workload_is_answered_as_before_with_a_warning():
 def test_the_partition_is_the_bounds_of_the_buckets():
     est = dawa.estimate([9] * 8 + [0] * 24, epsilon=10, partition=[0, 8, 32], seed=0)
     assert est.partition is est.buckets.bounds
+
+
+def test_the_old_name_of_the_noise_says_the_new_one():
+    est, asked = dawa.estimate([1, 2, 3], epsilon=1, seed=0), dawa.workloads.prefixes(3)
+    with pytest.warns(DeprecationWarning, match="est.noise_rmse now"):
+        assert est.rmse(asked) == est.noise_rmse(asked)

@@ -4,9 +4,10 @@ A class names its defaults, and its docstring says where it comes from, what it 
 it. Its proof is that of its partition (``partition/*.md``) and of measuring (``measure.md``), or ``mechanisms/*.md``.
 """
 
+import math
 from dataclasses import dataclass, is_dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, get_args
 
 from dawa.counts import Counts
 from dawa.errors import OptionError
@@ -19,8 +20,10 @@ from dawa.mechanisms.hybrid_tree import HybridTree
 from dawa.mechanisms.mwem import Mwem
 from dawa.mechanisms.two_stage import AsPublished, TwoStage
 from dawa.noise.randomness import Randomness
+from dawa.numerals import told
+from dawa.partition import choose as stage_one
 from dawa.partition import noisy_cost, php, privtree, structure_first, uniform_grid
-from dawa.partition.buckets import by_rows
+from dawa.partition.buckets import Buckets, GridMethod, Method, by_rows
 from dawa.partition.choose import PartitionLike
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
@@ -28,16 +31,50 @@ from dawa.strategy import choose as stage_two
 from dawa.strategy.base import RESOLUTION
 from dawa.strategy.product import product
 
+Aim = Literal["error", "guarantee"]
+AIMS: tuple[str, ...] = get_args(Aim)
+
+GUARANTEED_CELLS, GUARANTEED_CELLS_ON_MAPS = 2**16, 2**12
+"""Cells up to which measuring every cell promises more than buckets do, on most data; ``dawa_bench.guarantee``."""
+
 
 @dataclass(frozen=True)
 class Dawa(TwoStage):
     """DAWA: buckets by the two-phase walk, then the strategy with the least expected error for the workload.
 
     The two stages of Li, Hay, Miklau and Wang (PVLDB 2014), each made private and better; ``partition/walk.md``.
+
+    Attributes:
+        aim: ``"error"`` makes answers that are close to the truth on the whole. ``"guarantee"`` makes intervals that
+            promise it narrow: buckets make answers better than can be promised, so it takes none as long as there are
+            not too many cells.
     """
 
     name = "dawa"
     summary = "Two-phase tree walk, then the best strategy for the workload: the default."
+    aim: Aim = "error"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.aim, str) or self.aim not in AIMS:
+            raise OptionError(f"There is no aim {told(self.aim)}.", f"choose one of {', '.join(AIMS)}.")
+        if self.aim == "guarantee" and not _is_default(self.partition):
+            raise OptionError("aim='guarantee' chooses the partition itself.", "leave out either aim or the partition.")
+
+    def method(self, shape: tuple[int, ...]) -> Method | GridMethod | Buckets:
+        """How buckets are chosen; for the narrowest guarantee, every cell is one as long as there are not too many."""
+        most = GUARANTEED_CELLS if len(shape) == 1 else GUARANTEED_CELLS_ON_MAPS
+        alone = self.aim == "guarantee" and math.prod(shape) <= most
+        return stage_one.method("none" if alone else self.partition, shape)
+
+    def plain(self, method: Method | GridMethod | Buckets) -> dict[str, Any]:
+        """Options as JSON can hold them."""
+        alone = {"partition": "none"} if self.aim == "guarantee" and isinstance(method, Buckets) else {}
+        return {**super().plain(method), **alone, "aim": self.aim}
+
+
+def _is_default(partition: PartitionLike) -> bool:
+    return isinstance(partition, str) and partition == Dawa.partition
 
 
 @dataclass(frozen=True)
@@ -141,7 +178,7 @@ class Privelet(AsPublished):
             raise OptionError("Wavelets along several axes need every cell on its own.", "pass merge=False.")
         buckets = by_rows(counts.shape)
         strategy = product(counts.shape, buckets.allowance(epsilon, RESOLUTION))
-        return two_stage.finished(counts, buckets, strategy, epsilon, two_stage.plain(self, buckets), randomness)
+        return two_stage.finished(counts, buckets, strategy, epsilon, self.plain(buckets), randomness)
 
 
 @dataclass(frozen=True)

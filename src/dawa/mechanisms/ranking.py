@@ -89,7 +89,7 @@ def recommended(workload: Workload, epsilon: Epsilon = 1, effort: choose.Effort 
 
 
 def _ranked(name: str, workload: Workload, epsilon: Fraction, effort: choose.Effort) -> Ranked:
-    """One mechanism's error: what ``Estimate.rmse`` will report, without an estimate."""
+    """One mechanism's error: what ``Estimate.noise_rmse`` will report, without an estimate."""
     options = cast("TwoStage", configured(name, dict(CANDIDATES[name])))
     buckets = every_cell(workload.size)
     queries, allowance = workload.on_buckets(buckets.bounds), buckets.allowance(epsilon, RESOLUTION)

@@ -15,7 +15,7 @@ from dawa.limits import MOST_BRANCHES, MOST_CELLS_LISTED
 from dawa.mechanisms.base import Mechanism
 from dawa.noise.randomness import Randomness
 from dawa.partition import choose as stage_one
-from dawa.partition.buckets import Buckets
+from dawa.partition.buckets import Buckets, GridMethod, Method
 from dawa.partition.choose import PartitionLike
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
@@ -69,7 +69,7 @@ class TwoStage(Mechanism):
 
     def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
         """Partition, choose a strategy, measure, infer."""
-        method = stage_one.method(self.partition, counts.shape)
+        method = self.method(counts.shape)
         progress.reached("Choosing buckets")
         buckets = stage_one.partition(counts, epsilon, method, randomness)
         if self.merge:
@@ -83,7 +83,22 @@ class TwoStage(Mechanism):
             self.branching,
             patches(buckets, counts.shape),
         )
-        return finished(counts, buckets, strategy, epsilon, plain(self, method), randomness)
+        return finished(counts, buckets, strategy, epsilon, self.plain(method), randomness)
+
+    def method(self, shape: tuple[int, ...]) -> Method | GridMethod | Buckets:
+        """How buckets are chosen."""
+        return stage_one.method(self.partition, shape)
+
+    def plain(self, method: Method | GridMethod | Buckets) -> dict[str, Any]:
+        """Options as JSON can hold them."""
+        return {
+            "partition": _plain_partition(self.partition, method),
+            "strategy": self.strategy,
+            "effort": self.effort or ("best" if self.strategy in stage_two.SEARCHED else None),
+            "branching": self.branching,
+            "merge": self.merge,
+            "postprocess": self.postprocess,
+        }
 
 
 @dataclass(frozen=True)
@@ -129,18 +144,6 @@ def patches(buckets: Buckets, shape: tuple[int, ...]) -> Patches | None:
     if len(shape) == 1 or math.prod(shape) > MOST_CELLS_LISTED:
         return None
     return Patches(shape, buckets.order(shape), buckets.bounds)
-
-
-def plain(options: TwoStage, method: object) -> dict[str, Any]:
-    """Options as JSON can hold them."""
-    return {
-        "partition": _plain_partition(options.partition, method),
-        "strategy": options.strategy,
-        "effort": options.effort or ("best" if options.strategy in stage_two.SEARCHED else None),
-        "branching": options.branching,
-        "merge": options.merge,
-        "postprocess": options.postprocess,
-    }
 
 
 def _plain_partition(option: object, method: object) -> Any:  # noqa: ANN401  JSON

@@ -169,7 +169,16 @@ class Estimate:
         return self.variances_of(self.buckets.queries(workload.enumerated()))
 
     def rmse(self, workload: Workload) -> float:
-        """The root of the mean squared error that noise alone makes over a workload, exactly."""
+        """Deprecated: ``noise_rmse`` says what it is."""
+        warnings.warn(
+            "est.rmse is est.noise_rmse now: it is about noise alone, not about buckets.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.noise_rmse(workload)
+
+    def noise_rmse(self, workload: Workload) -> float:
+        """The root of the mean squared error that noise alone makes over a workload, exactly; buckets add to it."""
         self._fits(workload)
         queries = self.buckets.queries(workload)
         return float(np.sqrt(self.unit_variance * self.measured.expected_error(queries) / queries.total))
