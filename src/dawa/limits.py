@@ -192,6 +192,9 @@ MOST_SPEC_BYTES = 2**20
 MOST_RANGES_FILE = 2**28
 """Characters of a file of ranges: ten million ranges have fewer."""
 
+MOST_CUTS_TRIED = 24
+"""Separators in a typed range of categories, which may hold separators too: every way to cut the text is tried."""
+
 # Pictures and pages.
 
 MOST_COLUMNS_DRAWN = 800

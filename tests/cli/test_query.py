@@ -186,7 +186,8 @@ def test_dates_and_categories(tmp_path):
     [
         (["0:500"], ["The range '0:500' cannot be answered", "500 lies outside", "between -10 and 110"]),
         (["65:18"], ["empty", "lower end first"]),
-        (["18"], ["'18' is not a range", "20000:60000"]),
+        (["18.5"], ["'18.5' is one value, and not a whole number", "18..19"]),
+        (["18:65,*"], ["'65,*' is not a finite number"]),
         (["--jsn"], ["'--jsn' is not a range"]),
         (["0:ten"], ["'ten' is not a finite number"]),
         (["0:10", "--confidence", "1"], ["cannot be promised", "0.95"]),

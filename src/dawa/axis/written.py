@@ -51,7 +51,7 @@ def _plain(axis: Axis, borders: ArrayLike) -> list[Any]:
     values = axis.value(borders)
     if axis.kind == "dates":
         moments = [value if isinstance(value, datetime) else value.item() for value in values.reshape(-1)]
-        midnight = all(moment.timetz() == time() for moment in moments)
+        midnight = all(moment.timetz() == time() and not moment.fold for moment in moments)
         return [str(moment.date() if midnight else moment) for moment in moments]
     found = values.reshape(-1).tolist()
     whole = axis.kind != "ordered" and all(float(value).is_integer() for value in found)

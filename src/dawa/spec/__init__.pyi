@@ -1,3 +1,3 @@
-from . import model, ranges, toml
+from . import forms, model, ranges, toml
 
-__all__ = ["model", "ranges", "toml"]
+__all__ = ["forms", "model", "ranges", "toml"]
