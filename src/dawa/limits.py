@@ -218,6 +218,9 @@ MOST_ROWS_WRITTEN = 2**20
 MOST_CELLS_IN_BROWSER = 2**53
 """With more cells than this, a browser's numbers cannot tell positions on a map apart."""
 
+MOST_ROWS_SAMPLED = 10**8
+"""Rows of a synthetic table: gigabytes already, and more of them say nothing that the release does not."""
+
 # The server.
 
 MOST_RANGES_ASKED = 1000

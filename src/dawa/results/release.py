@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dawa import check, infer
+from dawa import check, infer, numerals
 from dawa.arrays import BoolArray, FloatArray, IntArray
 from dawa.axis import Axis, AxisValue, State
 from dawa.axis.apart import named, patterns, touching
@@ -22,13 +22,14 @@ from dawa.limits import MOST_RELEASE_BYTES
 from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries, coordinates
 from dawa.queries.workload import Workload
-from dawa.results import file, json_text
+from dawa.results import file, json_text, tabled
 from dawa.results.answers import Answer, answers
 from dawa.results.estimate import Estimate
 from dawa.results.statement import PrivacyStatement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 
 SPACE = b" \t\r\n\xef\xbb\xbf"
@@ -36,6 +37,9 @@ SPACE = b" \t\r\n\xef\xbb\xbf"
 
 PIECE = 2**16
 """Bytes of a file that are read at a time."""
+
+ROWS = 2**16
+"""Synthetic rows that are drawn at a time."""
 
 End = AxisValue | Sequence[AxisValue] | NDArray[Any]
 """One end of a range: a value of the axis; with several axes, one value for each."""
@@ -89,6 +93,40 @@ class Release:
     def bounds(self) -> NDArray[Any]:
         """Bucket bounds in the attribute's own units, on one axis."""
         return self.axis.value(self.estimate.buckets.bounds)
+
+    @property
+    def buckets(self) -> tabled.BucketTable:
+        """The buckets on one axis: their ends in the attribute's own units, cells, value, standard deviation.
+
+        >>> import dawa
+        >>> rel = dawa.release({"age": [31, 45, 45, 62]}, dawa.Axis("age", 0, 100), epsilon=1, partition="one", seed=0)
+        >>> [(bucket.lo, bucket.hi, bucket.cells) for bucket in rel.buckets]
+        [(0, 100, 100)]
+
+        Raises:
+            OptionError: If there are several axes.
+        """
+        if len(self.axes) > 1:
+            raise OptionError(
+                f"This release has {len(self.axes)} axes, and buckets of any shape.",
+                "use rel.to_pandas() for its cells, or rel.answers for ranges.",
+            )
+        return tabled.BucketTable.of(self.axis, self.estimate)
+
+    @property
+    def total(self) -> Answer:
+        """How many records lie on the axes, with 95% confidence; those in no range are in ``apart``."""
+        lows, highs = ([_plain(getattr(axis, end)) for axis in self.axes] for end in ("start", "stop"))
+        return self._answers([(lows, highs)], 0.95)[0]
+
+    def to_pandas(self) -> "DataFrame":
+        """A row for each bucket on one axis, for each cell on several.
+
+        Raises:
+            OptionError: If there are too many cells, or pandas is not installed.
+        """
+        one = len(self.axes) == 1
+        return tabled.frame(self.buckets.columns() if one else tabled.cells(self.axes, self.estimate))
 
     def answer(self, lo: End, hi: End, confidence: float = 0.95) -> Answer:
         """How many records lie from ``lo`` up to but not including ``hi``.
@@ -175,19 +213,29 @@ class Release:
         otherwise they lie anywhere in their bucket. All of them have a cell: records that ``apart`` lists are not
         drawn. No noise is added here, so a seed does no harm.
         """
-        for name, number in (("size", size), ("seed", 0 if seed is None else seed)):
-            check.whole(number, name, 0)
-        before, bounds, rng = self._records_before(), self.estimate.buckets.bounds, np.random.default_rng(seed)
-        place = np.interp(rng.uniform(0, before[-1], size), *_steps(before, bounds))
-        cell = np.minimum(np.floor(place).astype(np.int64), bounds[-1] - 1)
-        if len(self.axes) == 1:
-            return self.axis.value(cell if self.axis.whole else place)
-        cells = self.estimate.buckets.cells(cell, self.estimate.shape)
-        places = cells + rng.uniform(0, 1, cells.shape)
-        columns = [axis.value(cells[:, i] if axis.whole else places[:, i]) for i, axis in enumerate(self.axes)]
+        drawn = list(self.sampled(size, seed))
+        columns = [np.concatenate(parts) for parts in zip(*drawn, strict=True)]
+        if len(columns) == 1:
+            return columns[0]
         if len({column.dtype.kind for column in columns}) > 1:  # dates and numbers have no type in common
             columns = [column.astype(object) for column in columns]
         return np.stack(columns, axis=1)
+
+    def sampled(self, size: int, seed: int | None = None) -> Iterator[list[NDArray[Any]]]:
+        """The same values as from ``sample`` in pieces, each with a column for every axis: for tables of any length."""
+        for name, number in (("size", size), ("seed", 0 if seed is None else seed)):
+            check.whole(number, name, 0)
+        before, bounds, rng = self._records_before(), self.estimate.buckets.bounds, np.random.default_rng(seed)
+        steps = _steps(before, bounds)
+        for begin in range(0, max(size, 1), ROWS):
+            place = np.interp(rng.uniform(0, before[-1], min(size - begin, ROWS)), *steps)
+            cell = np.minimum(np.floor(place).astype(np.int64), bounds[-1] - 1)
+            if len(self.axes) == 1:
+                yield [self.axis.value(cell if self.axis.whole else place)]
+                continue
+            cells = self.estimate.buckets.cells(cell, self.estimate.shape)
+            places = cells + rng.uniform(0, 1, cells.shape)
+            yield [axis.value(cells[:, i] if axis.whole else places[:, i]) for i, axis in enumerate(self.axes)]
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON values, as ``save`` writes them."""
@@ -226,7 +274,13 @@ class Release:
 
     def _answers(self, pairs: list[tuple[object, object]], confidence: float) -> list[Answer]:
         queries, border, whole = self._queries(pairs)
-        return answers(self.estimate, queries, border, whole, confidence, [self._note(*pair) for pair in pairs])
+        found = answers(self.estimate, queries, border, whole, confidence, [self._note(*pair) for pair in pairs])
+        return [replace(answer, **self._range(*pair)) for answer, pair in zip(found, pairs, strict=True)]
+
+    def _range(self, lo: object, hi: object) -> dict[str, Any]:
+        """The ends of a range as they were asked, in values that can be compared."""
+        lows, highs = zip(*((_plain(low), _plain(high)) for _, low, high in self._by_axis(lo, hi)), strict=True)
+        return {"lo": lows, "hi": highs} if len(self.axes) > 1 else {"lo": lows[0], "hi": highs[0]}
 
     def _note(self, lo: object, hi: object) -> str:
         """What a range holds besides its own values, and how many records of a unit were counted."""
@@ -348,6 +402,16 @@ def _border_cells(lo: FloatArray, hi: FloatArray, shape: tuple[int, ...]) -> Flo
 def _listed(end: object) -> TypeGuard[tuple[object, ...] | list[object] | NDArray[Any]]:
     """Whether an end is a row of several values."""
     return isinstance(end, (tuple, list, np.ndarray))
+
+
+def _plain(end: object) -> object:
+    """One end as Python has it: no number of NumPy, and no fraction where another number is as exact."""
+    if isinstance(end, (np.number, np.bool_, np.str_)):
+        return end.item()
+    if isinstance(end, Fraction):
+        near = int(end) if end.denominator == 1 else float(end)
+        return near if numerals.exact(near) == end else end
+    return end
 
 
 def _several(end: ArrayLike) -> list[object]:
