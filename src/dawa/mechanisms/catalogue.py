@@ -4,6 +4,7 @@ A class names its defaults, and its docstring says where it comes from, what it 
 it. Its proof is that of its partition (``partition/*.md``) and of measuring (``measure.md``), or ``mechanisms/*.md``.
 """
 
+import textwrap
 from dataclasses import dataclass, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -12,21 +13,22 @@ from dawa.counts import Counts
 from dawa.errors import OptionError
 from dawa.mechanisms import two_stage
 from dawa.mechanisms.agrid import Agrid
-from dawa.mechanisms.base import Mechanism
+from dawa.mechanisms.base import Mechanism, Option
 from dawa.mechanisms.dpcube import Dpcube
 from dawa.mechanisms.efpa import Efpa
 from dawa.mechanisms.hybrid_tree import HybridTree
 from dawa.mechanisms.mwem import Mwem
-from dawa.mechanisms.two_stage import AsPublished, TwoStage
+from dawa.mechanisms.two_stage import AsPublished, Branching, Partition, StrategyName, TwoStage
 from dawa.noise.randomness import Randomness
 from dawa.partition import noisy_cost, php, privtree, structure_first, uniform_grid
 from dawa.partition.buckets import by_rows
-from dawa.partition.choose import PartitionLike
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 from dawa.strategy import choose as stage_two
 from dawa.strategy.base import RESOLUTION
 from dawa.strategy.product import product
+
+INDENT, WIDTH = " " * 6, 100
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,8 @@ class Dawa2014(AsPublished):
 
     name = "dawa-2014"
     summary = "The paper's Algorithm 1 as proven (lengths that are powers of two), then the greedy tree."
-    partition: PartitionLike = "noisy-cost"
-    strategy: str = "greedy"
+    partition: Partition = "noisy-cost"
+    strategy: StrategyName = "greedy"
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,8 @@ class Dawa2014All(AsPublished):
 
     name = "dawa-2014-all"
     summary = "The paper's Algorithm 1 as proven, over intervals of all lengths, then the greedy tree."
-    partition: PartitionLike = noisy_cost.NoisyCost(lengths="all")
-    strategy: str = "greedy"
+    partition: Partition = noisy_cost.NoisyCost(lengths="all")
+    strategy: StrategyName = "greedy"
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,8 @@ class GreedyH(AsPublished):
 
     name = "greedy-h"
     summary = "No partition; the greedy tree."
-    partition: PartitionLike = "none"
-    strategy: str = "greedy"
+    partition: Partition = "none"
+    strategy: StrategyName = "greedy"
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class PartitionLaplace(AsPublished):
 
     name = "partition-laplace"
     summary = "Two-phase tree walk, then noise on every bucket alone."
-    strategy: str = "leaves"
+    strategy: StrategyName = "leaves"
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class PartitionUniform(AsPublished):
 
     name = "partition-uniform"
     summary = "Two-phase tree walk, then a tree with equal weights."
-    strategy: str = "uniform"
+    strategy: StrategyName = "uniform"
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class PartitionGeometric(AsPublished):
 
     name = "partition-geometric"
     summary = "Two-phase tree walk, then a tree with geometric weights."
-    strategy: str = "geometric"
+    strategy: StrategyName = "geometric"
 
 
 @dataclass(frozen=True)
@@ -103,8 +105,8 @@ class Identity(AsPublished):
 
     name = "identity"
     summary = "Noise on every cell alone: the baseline."
-    partition: PartitionLike = "none"
-    strategy: str = "leaves"
+    partition: Partition = "none"
+    strategy: StrategyName = "leaves"
 
 
 @dataclass(frozen=True)
@@ -129,8 +131,8 @@ class Privelet(AsPublished):
 
     name = "privelet"
     summary = "Noise on Haar wavelets over the cells, along every axis (Xiao et al. 2010)."
-    partition: PartitionLike = "none"
-    strategy: str = "wavelet"
+    partition: Partition = "none"
+    strategy: StrategyName = "wavelet"
 
     def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
         """Wavelets along every axis; with the caller's own buckets or strategy, two stages along the line."""
@@ -164,8 +166,8 @@ class Hierarchical(AsPublished):
 
     name = "hierarchical"
     summary = "A binary tree with the same noise on every level, made consistent (Hay et al. 2010)."
-    partition: PartitionLike = "none"
-    strategy: str = "uniform"
+    partition: Partition = "none"
+    strategy: StrategyName = "uniform"
 
 
 @dataclass(frozen=True)
@@ -189,8 +191,8 @@ class Hb(AsPublished):
 
     name = "hb"
     summary = "A tree with the same noise on every level and the best branching for ranges (Qardaji et al. 2013)."
-    partition: PartitionLike = "none"
-    strategy: str = "hb"
+    partition: Partition = "none"
+    strategy: StrategyName = "hb"
 
 
 @dataclass(frozen=True)
@@ -207,8 +209,8 @@ class Php(AsPublished):
 
     name = "php"
     summary = "Bisection by the exponential mechanism, then noise on every bucket alone (Ács et al. 2012)."
-    partition: PartitionLike = php.Php()
-    strategy: str = "leaves"
+    partition: Partition = php.Php()
+    strategy: StrategyName = "leaves"
 
 
 @dataclass(frozen=True)
@@ -225,9 +227,9 @@ class StructureFirst(AsPublished):
 
     name = "structure-first"
     summary = "A few buckets, bounds drawn by the exponential mechanism, or every cell; then a tree (Xu et al. 2013)."
-    partition: PartitionLike = structure_first.StructureFirst()
-    strategy: str = "uniform"
-    branching: int | None = 16
+    partition: Partition = structure_first.StructureFirst()
+    strategy: StrategyName = "uniform"
+    branching: Branching = 16
 
 
 @dataclass(frozen=True)
@@ -246,8 +248,8 @@ class PrivTree(AsPublished):
 
     name = "privtree"
     summary = "Divide intervals that hold many records, then noise on every bucket alone (Zhang et al. 2016)."
-    partition: PartitionLike = privtree.PrivTree()
-    strategy: str = "leaves"
+    partition: Partition = privtree.PrivTree()
+    strategy: StrategyName = "leaves"
 
 
 @dataclass(frozen=True)
@@ -271,8 +273,8 @@ class Quadtree(AsPublished):
 
     name = "quadtree"
     summary = "A quadtree with geometric weights over the cells (Cormode et al. 2012)."
-    partition: PartitionLike = "none"
-    strategy: str = "geometric"
+    partition: Partition = "none"
+    strategy: StrategyName = "geometric"
 
     def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
         """Two stages, with as many children per node as a box of the domain has when every axis is halved."""
@@ -295,8 +297,8 @@ class Ugrid(AsPublished):
 
     name = "ugrid"
     summary = "A grid of equal boxes by the number of records, then noise on every box alone (Qardaji et al. 2013)."
-    partition: PartitionLike = uniform_grid.UniformGrid()
-    strategy: str = "leaves"
+    partition: Partition = uniform_grid.UniformGrid()
+    strategy: StrategyName = "leaves"
 
 
 @dataclass(frozen=True)
@@ -319,8 +321,8 @@ class Uniform(AsPublished):
 
     name = "uniform"
     summary = "The noisy total, spread evenly: the floor of every comparison."
-    partition: PartitionLike = "one"
-    strategy: str = "leaves"
+    partition: Partition = "one"
+    strategy: StrategyName = "leaves"
 
 
 CATALOGUE: dict[str, type[Mechanism]] = {
@@ -365,15 +367,27 @@ def names(*, with_error_bars: bool = False) -> tuple[str, ...]:
 
 
 def describe(name: str) -> str:
-    """What a mechanism does, and its options with their defaults.
+    """What a mechanism does, and its options: their defaults, what they mean, and which values they take.
 
-    >>> print(describe("greedy-h").splitlines()[0])
-    greedy-h: No partition; the greedy tree.
+    >>> [line.strip() for line in describe("efpa").splitlines()[-3:]]
+    ['cells = True', 'Whether noise on every cell may be chosen in place of all coefficients.', 'Takes true or false.']
     """
     kind = _find(name)
-    usual = kind()
-    options = [f"  {option} = {getattr(usual, option)!r}" for option in kind.options()]
-    return "\n".join([f"{name}: {kind.summary}", "options:", *options])
+    lines = [f"{name}: {kind.summary}", "options:"]
+    for option in kind.explained():
+        lines.append(f"  {option.name} = {option.default!r}")
+        for sentence in (option.meaning, f"Takes {option.values}."):
+            lines += textwrap.wrap(sentence, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+    return "\n".join(lines)
+
+
+def options(name: str) -> list[Option]:
+    """The options of a mechanism, one by one.
+
+    >>> [option.name for option in options("efpa")]
+    ['share', 'weights', 'cells']
+    """
+    return _find(name).explained()
 
 
 def configured(mechanism: str | Mechanism, options: dict[str, Any]) -> Mechanism:
