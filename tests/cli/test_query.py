@@ -221,7 +221,7 @@ def test_a_form_is_chosen_once(ages):
     ("text", "ends"),
     [("60:", (60, 110)), ("..15", (-10, 15)), ("27", (27, 28)), ("*", (-10, 110)), (":-5", (-10, -5))],
 )
-def test_every_form_of_a_range(ages, text, ends):
+def test_however_a_range_is_written(ages, text, ends):
     folder, release = ages
     (answer,) = dawa("query", folder, text, "--json").json["answers"]
     assert answer == {"labels": {}, "range": {"age": [str(end) for end in ends]}, **release.answer(*ends).row()}

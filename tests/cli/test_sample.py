@@ -1,4 +1,4 @@
-"""``dawa sample``: rows of nobody's, the same as the library draws."""
+"""``dawa sample``: synthetic rows, the same as the library draws."""
 
 import io
 import os

@@ -153,7 +153,7 @@ def test_ends_inside_cells_are_widened():
 # Open ends, single values and whole axes.
 
 
-def test_each_axis_has_a_form_of_its_own():
+def test_each_axis_has_a_range_of_its_own():
     axes = (AGE, GRADE, DAY)
     asked = ranges.typed("15:60,*,2013-01-05", axes)
     assert (asked.lo, asked.hi) == (("15", "A", "2013-01-05"), ("60", "C", "2013-01-06"))

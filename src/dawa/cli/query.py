@@ -78,7 +78,7 @@ def query(
 ) -> None:
     """Print what a release says to ranges that were typed, and to those in a file."""
     if json + csv + (out is not None) > 1:
-        raise typer.BadParameter("--json, --csv and --out are three forms of the same answers; choose one.")
+        raise typer.BadParameter("--json, --csv and --out contradict each other.")
     with reported(json):
         if out is not None:
             dawa.publish.files.ending(out, dawa.publish.files.ANSWERS)

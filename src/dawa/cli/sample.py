@@ -20,15 +20,15 @@ HELP = """Draw a synthetic table from a release: rows for tools that need rows, 
   dawa sample map/ --rows 1000000 --out synthetic.parquet
 
 \b
-No row is anybody's: all are drawn from the released distribution, so they cost
-no epsilon and say nothing that the release does not. The columns are those of
-the axes. Records that are in no range, because they are missing, outside or
-not listed, have no rows. Counts from these rows have no error bars: ask the
-release for counts, with dawa query.
+No row is copied from the data: all are drawn from the released distribution,
+so they cost no epsilon and say nothing that the release does not. The columns
+are those of the axes. Records that are in no range, because they are missing,
+outside or not listed, have no rows. Counts of these rows have no error bars:
+ask the release for counts, with dawa query.
 """
 
 NOTE = (
-    "These rows are synthetic: they are drawn from the release, cost nothing further, and are nobody's."
+    "These rows are synthetic: they are drawn from the release, not copied from the data, and cost nothing further."
     " Records that are in no range have no rows among them.\n"
 )
 

@@ -137,4 +137,5 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  the axis' own kind of value
 
 def _shown(bucket: Bucket) -> tuple[str, ...]:
     numbers = (f"{bucket.cells:,}", f"{bucket.value:,.1f}", f"{bucket.standard_deviation:,.1f}")
-    return (str(bucket.lo), str(bucket.hi), *numbers)
+    ends = (str(end).removesuffix(".000000").removesuffix("T00:00:00") for end in (bucket.lo, bucket.hi))
+    return (*ends, *numbers)

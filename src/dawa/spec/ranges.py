@@ -1,6 +1,6 @@
 """Ranges as people write them: ``20000:60000`` on a command line, or a CSV file with the columns ``lo`` and ``hi``.
 
-Ends are in the attribute's own units; ``forms`` has all forms of a range on one axis. Over several axes, commas
+Ends are in the attribute's own units; ``notation`` says how one axis's range can be written. Over several axes, commas
 separate the axes' ranges: ``15:60,*``. In a file, an empty end means that of the axis.
 """
 
@@ -23,7 +23,7 @@ from dawa.numerals import brief, told
 from dawa.queries.workload import Workload
 from dawa.results.answers import Answer
 from dawa.results.release import Release
-from dawa.spec import forms
+from dawa.spec import notation
 
 ENDS = (("lo", "hi"), ("from", "to"))
 """Names that the two columns of an axis may have; over several axes, ``age_lo`` and so on."""
@@ -52,24 +52,24 @@ def typed(text: str, axes: Sequence[Axis]) -> Asked:
     """A range from a command line: one per axis, with commas in between.
 
     Raises:
-        DawaError: If it is not a range in a form that is known, or can be read in several ways.
+        DawaError: If it is not a range of these axes, or can be read in several ways.
     """
     where = f"The range {told(text)}"
     try:
-        found = [[forms.ends(text, axes[0])]] if len(axes) == 1 else _read(text, axes)
+        found = [[notation.ends(text, axes[0])]] if len(axes) == 1 else _read(text, axes)
     except DawaError as error:
         problem = error.problem if told(text) in error.problem else f"{where} cannot be answered: {error.problem}"
         raise type(error)(problem, error.hint) from None
     if any(ends != found[0] for ends in found):
-        raise WorkloadError(f"{told(text)} can be read in several ways.", forms.IN_A_FILE)
+        raise WorkloadError(f"{told(text)} can be read in several ways.", notation.IN_A_FILE)
     return _of(found[0], where)
 
 
-def _read(text: str, axes: Sequence[Axis]) -> list[list[forms.Ends]]:
+def _read(text: str, axes: Sequence[Axis]) -> list[list[notation.Ends]]:
     """What a text with commas means: more than one thing where commas may be part of categories."""
     pieces = text.split(",")
     if len(pieces) == len(axes):
-        return [[forms.ends(piece, axis) for piece, axis in zip(pieces, axes, strict=True)]]
+        return [[notation.ends(piece, axis) for piece, axis in zip(pieces, axes, strict=True)]]
     found = []
     if len(axes) < len(pieces) <= MOST_CUTS_TRIED:
         for cuts in combinations(range(1, len(pieces)), len(axes) - 1):
@@ -77,7 +77,7 @@ def _read(text: str, axes: Sequence[Axis]) -> list[list[forms.Ends]]:
             if any("," in part and axis.kind != "ordered" for part, axis in zip(parts, axes, strict=True)):
                 continue
             with suppress(DawaError):
-                ends = [forms.ends(part, axis) for part, axis in zip(parts, axes, strict=True)]
+                ends = [notation.ends(part, axis) for part, axis in zip(parts, axes, strict=True)]
                 spans(_of(ends, ""), axes)
                 found.append(ends)
     if not found:
@@ -88,7 +88,7 @@ def _read(text: str, axes: Sequence[Axis]) -> list[list[forms.Ends]]:
     return found
 
 
-def _of(ends: Sequence[forms.Ends], where: str, labels: tuple[tuple[str, str], ...] = ()) -> Asked:
+def _of(ends: Sequence[notation.Ends], where: str, labels: tuple[tuple[str, str], ...] = ()) -> Asked:
     """A range from its ends on each axis."""
     return Asked(tuple(lo for lo, _ in ends), tuple(hi for _, hi in ends), where, labels)
 
@@ -206,21 +206,21 @@ def _asked(
 ) -> Asked:
     if len(line) != len(header):
         raise WorkloadError(f"{where} is not a range.", f"write one entry for each of {', '.join(header)}.")
-    both = [forms.filled(line[lo], line[hi], axis) for (lo, hi), axis in zip(places, axes, strict=True)]
+    both = [notation.filled(line[lo], line[hi], axis) for (lo, hi), axis in zip(places, axes, strict=True)]
     taken = {place for pair in places for place in pair}
     return _of(both, where, tuple((header[i], line[i].strip()) for i in range(len(line)) if i not in taken))
 
 
 def whole(axes: Sequence[Axis]) -> Asked:
     """All that there is: every axis from its first cell to its last."""
-    return _of([forms.texts(axis, 0, axis.size) for axis in axes], "The whole range")
+    return _of([notation.texts(axis, 0, axis.size) for axis in axes], "The whole range")
 
 
 def example(axes: Sequence[Axis]) -> str:
     """A range to try with ``dawa query``, as it is typed: the middle half of every axis."""
     cells = [(axis.size // 4, max(3 * axis.size // 4, axis.size // 4 + 1)) for axis in axes]
     meant = [(Fraction(lo), Fraction(hi)) for lo, hi in cells]
-    ways = [forms.joined(axis, lo, hi) for axis, (lo, hi) in zip(axes, cells, strict=True)]
+    ways = [notation.joined(axis, lo, hi) for axis, (lo, hi) in zip(axes, cells, strict=True)]
     for text in map(",".join, product(*ways)):
         with suppress(DawaError):
             if spans(typed(text, axes), axes) == meant:

@@ -1,4 +1,4 @@
-"""Every form of a range on one axis means the same as its two ends, and what is ambiguous is refused."""
+"""However a range is written, it means the same as its two ends, and what is ambiguous is refused."""
 
 import shlex
 from fractions import Fraction
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import dawa
 from dawa.errors import AxisError, DawaError, OptionError, WorkloadError
 from dawa.limits import MOST_CUTS_TRIED
-from dawa.spec import forms, ranges
+from dawa.spec import notation, ranges
 
 AGE = dawa.Axis("age", 0, 120)
 THIRDS = dawa.Axis("x", "-1/3", 7, step="1/3")
@@ -47,7 +47,7 @@ ANY_ORDER = st.lists(ODD, min_size=1, max_size=6, unique=True).map(lambda labels
 
 
 def span(text, axis):
-    return axis.span(*forms.ends(text, axis))
+    return axis.span(*notation.ends(text, axis))
 
 
 def cells(axis, data):
@@ -58,8 +58,8 @@ def cells(axis, data):
 @given(AXES | ANY_ORDER, st.data())
 def test_what_is_written_reads_as_the_same_cells(axis, data):
     lo, hi = cells(axis, data)
-    assert axis.span(*forms.texts(axis, lo, hi)) == (lo, hi)
-    assert axis.span(*forms.filled(*forms.texts(axis, lo, hi), axis)) == (lo, hi), "in two columns of a file"
+    assert axis.span(*notation.texts(axis, lo, hi)) == (lo, hi)
+    assert axis.span(*notation.filled(*notation.texts(axis, lo, hi), axis)) == (lo, hi), "in two columns of a file"
 
 
 @given(AXES | ANY_ORDER)
@@ -68,17 +68,17 @@ def test_the_whole_axis(axis):
     if "*" not in bare:
         assert span("*", axis) == span(" * ", axis) == (0, axis.size)
     if "" not in bare:
-        assert axis.span(*forms.filled("", " ", axis)) == (0, axis.size)
+        assert axis.span(*notation.filled("", " ", axis)) == (0, axis.size)
 
 
 @given(AXES.filter(lambda axis: axis is not KINDS["separators"]), st.data())
 def test_an_open_end_is_that_of_the_axis(axis, data):
     lo, hi = cells(axis, data)
-    low, high = forms.texts(axis, lo, hi)
+    low, high = notation.texts(axis, lo, hi)
     assert span(f"{low}..", axis) == (lo, axis.size)
     assert span(f"..{high}", axis) == (0, hi)
-    assert axis.span(*forms.filled(low, "", axis)) == (lo, axis.size)
-    assert axis.span(*forms.filled("", high, axis)) == (0, hi)
+    assert axis.span(*notation.filled(low, "", axis)) == (lo, axis.size)
+    assert axis.span(*notation.filled("", high, axis)) == (0, hi)
     if ":" not in low + high:
         assert span(f"{low}:", axis) == (lo, axis.size)
         assert span(f" : {high} ", axis) == (0, hi)
@@ -87,16 +87,16 @@ def test_an_open_end_is_that_of_the_axis(axis, data):
 @given(st.sampled_from([AGE, KINDS["below zero"], GRADE, KINDS["numbers in order"], KINDS["flags"], DAYS]), st.data())
 def test_one_value_is_its_cell(axis, data):
     cell = data.draw(st.integers(0, axis.size - 1))
-    text = forms.texts(axis, cell, cell + 1)[0]
+    text = notation.texts(axis, cell, cell + 1)[0]
     assert span(text, axis) == span(f" {text} ", axis) == (cell, cell + 1)
 
 
 @given(ANY_ORDER, st.data())
-def test_a_category_wins_over_any_form(axis, data):
+def test_a_category_wins_over_everything_else(axis, data):
     label = data.draw(st.sampled_from(axis.labels))
     place = axis.labels.index(label)
     assert span(label, axis) == (place, place + 1)
-    assert axis.span(*forms.filled(label, label, axis)) == (place, place + 1)
+    assert axis.span(*notation.filled(label, label, axis)) == (place, place + 1)
 
 
 @given(ANY_ORDER, st.text(alphabet="ab:., *", max_size=9))
@@ -118,7 +118,7 @@ def test_whatever_is_typed_is_one_range_of_categories_or_refused(axis, text):
 def read(text, axis):
     """The ends, or None if there are none."""
     try:
-        return forms.ends(text, axis)
+        return notation.ends(text, axis)
     except DawaError:
         return None
 
@@ -175,6 +175,8 @@ def read_by_a_shell(typed, axes):
         (":15", AGE, ("0", "15")),
         ("..15.5", AGE, ("0", "15.5")),
         ("*", AGE, ("0", "120")),
+        (".5..", AGE, (".5", "120")),
+        (".5:.75", AGE, (".5", ".75")),
         ("1/3..", THIRDS, ("1/3", "7")),
         ("-3", KINDS["below zero"], ("-3", "-2")),
         ("B", GRADE, ("B", "B")),
@@ -205,8 +207,8 @@ def read_by_a_shell(typed, axes):
         ("a ..", dawa.Axis.ordered("x", ["", "a", "b"]), ("a", "")),
     ],
 )
-def test_forms(text, axis, ends):
-    assert forms.ends(text, axis) == ends
+def test_what_is_typed(text, axis, ends):
+    assert notation.ends(text, axis) == ends
 
 
 def test_days_of_a_zone_have_23_to_25_hours():
@@ -254,7 +256,7 @@ def test_days_of_a_zone_have_23_to_25_hours():
 )
 def test_what_is_no_range_says_why_and_what_is(text, axis, kind, problem, hint):
     with pytest.raises(kind, match=problem) as caught:
-        forms.ends(text, axis)
+        notation.ends(text, axis)
     assert hint in caught.value.hint
 
 
@@ -284,15 +286,15 @@ def test_whatever_is_typed_is_read_or_refused(axis, text):
     ],
 )
 def test_two_ends(text, ends):
-    assert forms.split(text) == ends
+    assert notation.split(text) == ends
 
 
 @pytest.mark.parametrize("text", ["", "5", ":", "5:", ":5", "..", "1..2..3", "1...2", "5 to 6", "*"])
 def test_what_has_not_two_ends(text):
     with pytest.raises(WorkloadError, match="is not a range"):
-        forms.split(text)
+        notation.split(text)
 
 
 def test_times_need_two_dots():
     with pytest.raises(WorkloadError, match="two dots"):
-        forms.split("2013-01-01 08:00:2013-01-02 09:00")
+        notation.split("2013-01-01 08:00:2013-01-02 09:00")

@@ -1,4 +1,4 @@
-"""The forms in which people write a range of one axis.
+"""How people write a range of one axis.
 
 =====================  =================================================================================
 ``20:60``, ``20..60``  two ends
@@ -56,7 +56,7 @@ def split(text: str) -> Ends:
 
 
 def ends(text: str, axis: Axis) -> Ends:
-    """Both ends of a range in any form.
+    """Both ends of a range, however it is written.
 
     >>> ends("60:", Axis("age", 0, 120)), ends("27", Axis("age", 0, 120))
     (('60', '120'), ('27', '28'))
@@ -66,7 +66,7 @@ def ends(text: str, axis: Axis) -> Ends:
     (('B', 'B'), ('A', 'B'))
 
     Raises:
-        WorkloadError: If it is in none, or can be read in several ways.
+        WorkloadError: If it is not a range, or can be read in several ways.
         AxisError: If a value alone is none of the axis.
     """
     if isinstance(axis, OrderedAxis):
@@ -104,10 +104,10 @@ def texts(axis: Axis, lo: int, hi: int) -> Ends:
 
 
 def joined(axis: Axis, lo: int, hi: int) -> list[str]:
-    """The same as it can be typed, the shortest form first; which of them is read so depends on the categories."""
+    """The same as it can be typed, the shortest first; which of them is read so depends on the categories."""
     low, high = texts(axis, lo, hi)
-    forms = [f"{low}{separator}{high}" for separator in (":", "..", " .. ")]
-    return forms[1:] if axis.kind == "dates" and ":" in f"{low}{high}" else forms
+    ways = [f"{low}{separator}{high}" for separator in (":", "..", " .. ")]
+    return ways[1:] if axis.kind == "dates" and ":" in f"{low}{high}" else ways
 
 
 def how(axis: Axis) -> str:
@@ -126,7 +126,7 @@ def _cut(text: str) -> Ends | None:
     parts = [part.strip() for part in text.split(".." if ".." in text else ":")]
     if len(parts) > 2 and ".." not in text:
         raise WorkloadError(f"{told(text)} has several colons.", "write two dots between the ends: from..to.")
-    if len(parts) != 2 or any(part.startswith(".") for part in parts):
+    if len(parts) != 2 or "..." in text:  # of three dots, the first or the last may belong to a number
         return None
     return parts[0], parts[1]
 
