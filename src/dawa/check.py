@@ -54,10 +54,10 @@ class Names:
 class Kind:
     """Values of another kind, in words."""
 
-    words: str
+    text: str
 
     def __str__(self) -> str:
-        return self.words
+        return self.text
 
 
 SHARE = Kind("a number above 0 and below 1, such as 0.25 or 1/4")
