@@ -50,11 +50,18 @@ def test_several_axes_in_files(grid, tmp_path):
         ran = dawa("sample", folder, "--rows", size, "--seed", 1, "--out", tmp_path / name)
         assert (ran.code, ran.out) == (0, "")
         frame = read(tmp_path / name)
-        assert list(frame) == ["age", "sex"]
+        assert (list(frame), len(frame)) == (["age", "sex"], size)
         expected = release.sample(size, 1)
         assert frame["age"].tolist() == expected[:, 0].tolist()
         assert frame["sex"].tolist() == expected[:, 1].tolist()
     assert frame["age"].dtype == np.int64
+
+
+@pytest.mark.parametrize("size", [0, 1, ROWS - 1, ROWS, ROWS + 1, 2 * ROWS, 2 * ROWS + 7])
+def test_pieces_are_full_but_the_last(ages, size):
+    pieces = [len(piece) for (piece,) in ages[1].sampled(size, 1)]
+    assert sum(pieces) == size == len(ages[1].sample(size, 1))
+    assert set(pieces[:-1]) <= {ROWS}
 
 
 def test_what_is_drawn_is_what_was_released(grid):
