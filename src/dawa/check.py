@@ -6,6 +6,7 @@ that says what was wrong and what to pass instead.
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import TypeGuard
@@ -15,6 +16,52 @@ import numpy as np
 from dawa import numerals
 from dawa.errors import InvariantError, OptionError
 from dawa.numerals import NO_NUMBERS, NotANumberError, told
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Whole numbers between two bounds, both included: what an option takes, in its annotation and in its check.
+
+    >>> str(Whole(1, 10**4))
+    'a whole number from 1 to 10,000'
+    """
+
+    least: int
+    most: int
+
+    def __str__(self) -> str:
+        return f"a whole number from {self.least:,} to {self.most:,}"
+
+
+@dataclass(frozen=True)
+class Names:
+    """One of several names.
+
+    Attributes:
+        choices: The names.
+        besides: What else may be passed in Python, in words.
+    """
+
+    choices: tuple[str, ...]
+    besides: str = ""
+
+    def __str__(self) -> str:
+        listed = " or ".join(filter(None, (", ".join(self.choices[:-1]), self.choices[-1])))
+        return listed + (f"; in Python also {self.besides}" if self.besides else "")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Values of another kind, in words."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+SHARE = Kind("a number above 0 and below 1, such as 0.25 or 1/4")
+POSITIVE = Kind("a number above 0")
 
 
 def is_whole(value: object, least: int | None = None, most: int | None = None) -> TypeGuard[int]:

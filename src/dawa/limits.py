@@ -198,6 +198,9 @@ MOST_SPEC_BYTES = 2**20
 MOST_RANGES_FILE = 2**28
 """Characters of a file of ranges: ten million ranges have fewer."""
 
+MOST_CUTS_TRIED = 24
+"""Separators in a typed range of categories, which may hold separators too: every way to cut the text is tried."""
+
 # Pictures and pages.
 
 MOST_COLUMNS_DRAWN = 800
@@ -220,6 +223,9 @@ MOST_ROWS_WRITTEN = 2**20
 
 MOST_CELLS_IN_BROWSER = 2**53
 """With more cells than this, a browser's numbers cannot tell positions on a map apart."""
+
+MOST_ROWS_SAMPLED = 10**8
+"""Rows of a synthetic table: gigabytes already, and more of them say nothing that the release does not."""
 
 # The server.
 

@@ -13,7 +13,7 @@ import dawa as library
 import dawa.cli as command_line
 from helpers.commands import dawa, refused
 
-COMMANDS = ("release", "query", "explore", "plan", "ledger", "serve", "mechanisms", "demo", "bench")
+COMMANDS = ("release", "query", "sample", "explore", "plan", "ledger", "serve", "mechanisms", "demo", "bench")
 ROOMS = {"bookings", "looks", "__init__", "options", "specs", "terminal"}
 """What is in ``dawa.cli`` beside commands."""
 

@@ -18,7 +18,11 @@ def test_mechanisms_are_listed():
         assert f"\n{name} " in f"\n{shown.out}"
     assert "mwem" not in shown.out, "it makes no release"
     assert {entry["name"] for entry in dawa("mechanisms", "--json").json} == set(library.mechanisms.names())
-    assert "effort" in dawa("mechanisms", "dawa").out
+    shown = " ".join(dawa("mechanisms", "dawa").out.split())
+    assert "branching = None For trees: children per node; None takes a suitable number. Takes a whole number" in shown
+    (told,) = dawa("mechanisms", "mwem", "--json").json
+    assert told["options"][0]["values"] == "a whole number from 1 to 10,000, or None"
+    assert [option["default"] for option in told["options"]] == [None, 100, None, "1/20", "1/2"]
     assert dawa("mechanisms", "dewa").code == 1
     assert "dewa" in dawa("mechanisms", "dewa", "--json").json["error"]["problem"]
 

@@ -2,8 +2,10 @@
 
 import csv
 import io
+import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dawa as library
@@ -34,10 +36,10 @@ def test_json_and_csv_have_all_digits(ages):
     folder, release = ages
     expected = release.answer(18, 65, 0.99)
     (answer,) = dawa("query", folder / "release.json", "18:65", "--confidence", "0.99", "--json").json["answers"]
-    assert answer == {"labels": {}, "range": {"age": ["18", "65"]}, **vars(expected)}
+    assert answer == {"labels": {}, "range": {"age": ["18", "65"]}, **expected.row()}
     (row,) = csv.DictReader(io.StringIO(dawa("query", folder, "18:65", "--confidence", 0.99, "--csv").out))
-    assert {name: float(row[name]) for name in vars(expected) if name != "remark"} == {
-        name: number for name, number in vars(expected).items() if name != "remark"
+    assert {name: float(row[name]) for name in expected.row() if name != "remark"} == {
+        name: number for name, number in expected.row().items() if name != "remark"
     }
     assert row["remark"] == expected.remark
 
@@ -51,8 +53,8 @@ def test_without_ranges_all_records_are_told(ages):
     assert "In no range: " in shown.out
     assert f"Ask for a range: dawa query {folder} 20:80" in shown.out
     told = dawa("query", folder, "--json").json
-    assert told["answers"] == [{"labels": {}, "range": {"age": ["-10", "110"]}, **vars(everything)}]
-    assert told["inside"] == vars(everything)
+    assert told["answers"] == [{"labels": {}, "range": {"age": ["-10", "110"]}, **everything.row()}]
+    assert told["inside"] == everything.row()
     (row,) = csv.DictReader(io.StringIO(dawa("query", folder, "--csv").out))
     assert (row["from"], row["to"], row["remark"]) == ("-10", "110", everything.remark)
 
@@ -123,7 +125,7 @@ def test_records_in_no_range_stand_below(tmp_path):
     for way in told["apart"]["ways"]:
         expected = ways[way["label"]]
         assert way["states"] == dict(zip(names, expected.states, strict=True))
-        assert {name: way[name] for name in vars(expected.answer)} == vars(expected.answer)
+        assert {name: way[name] for name in expected.answer.row()} == expected.answer.row()
     assert told["warning"].startswith("Most records are in no range")
 
 
@@ -186,7 +188,8 @@ def test_dates_and_categories(tmp_path):
     [
         (["0:500"], ["The range '0:500' cannot be answered", "500 lies outside", "between -10 and 110"]),
         (["65:18"], ["empty", "lower end first"]),
-        (["18"], ["'18' is not a range", "20000:60000"]),
+        (["18.5"], ["'18.5' is one value, and not a whole number", "18..19"]),
+        (["18:65,*"], ["'65,*' is not a finite number"]),
         (["--jsn"], ["'--jsn' is not a range"]),
         (["0:ten"], ["'ten' is not a finite number"]),
         (["0:10", "--confidence", "1"], ["cannot be promised", "0.95"]),
@@ -209,3 +212,45 @@ def test_releases_that_are_none(tmp_path):
 
 def test_a_form_is_chosen_once(ages):
     assert dawa("query", ages[0], "1:2", "--json", "--csv").code == 2
+
+
+# --- open ends, single values, files --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [("60:", (60, 110)), ("..15", (-10, 15)), ("27", (27, 28)), ("*", (-10, 110)), (":-5", (-10, -5))],
+)
+def test_however_a_range_is_written(ages, text, ends):
+    folder, release = ages
+    (answer,) = dawa("query", folder, text, "--json").json["answers"]
+    assert answer == {"labels": {}, "range": {"age": [str(end) for end in ends]}, **release.answer(*ends).row()}
+    assert f"{ends[0]} to {ends[1]}" in dawa("query", folder, text).out
+
+
+@pytest.mark.parametrize("name", ["answers.csv", "answers.json", "answers.parquet"])
+def test_answers_in_a_file(ages, tmp_path, name):
+    folder, release = ages
+    said = dawa("query", folder, "18:65", "60:", "--confidence", 0.99, "--out", tmp_path / name)
+    assert (said.code, said.out, said.err) == (0, f"{tmp_path / name}: 2 answers\n", "")
+    expected = [release.answer(18, 65, 0.99).row(), release.answer(60, 110, 0.99).row()]
+    if name == "answers.json":
+        found = json.loads((tmp_path / name).read_text(encoding="utf-8"))
+        assert found == dawa("query", folder, "18:65", "60:", "--confidence", 0.99, "--json").json
+    elif name == "answers.csv":
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert text == dawa("query", folder, "18:65", "60:", "--confidence", 0.99, "--csv").out
+    else:
+        rows = pd.read_parquet(tmp_path / name).to_dict("records")
+        assert rows == [
+            {"from": lo, "to": hi, **row} for lo, hi, row in zip((18, 60), (65, 110), expected, strict=True)
+        ]
+
+
+def test_a_file_is_new_and_says_what_it_is(ages, tmp_path):
+    refused(dawa("query", ages[0], "18:65", "--out", tmp_path / "a.xlsx"), "does not say", ".csv, .json or .parquet")
+    before = (ages[0] / "release.json").read_bytes()
+    refused(dawa("query", ages[0], "18:65", "--out", ages[0] / "release.json"), "exists already", "another name")
+    assert (ages[0] / "release.json").read_bytes() == before, "it was paid for"
+    assert dawa("query", ages[0], "18:65", "--out", tmp_path / "a.csv", "--csv").code == 2
+    assert not list(tmp_path.iterdir())

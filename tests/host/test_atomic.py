@@ -114,25 +114,36 @@ def test_without_links_a_new_file_replaces_none(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "link", none)
     atomic.write(tmp_path / "file", "first", new=True)
     assert (tmp_path / "file").read_text(encoding="utf-8") == "first"
-    meanwhile = atomic._write
-
-    def late(*arguments):
-        meanwhile(*arguments)
+    with pytest.raises(FileExistsError), atomic.opened(tmp_path / "late", new=True):
         (tmp_path / "late").write_text("mine", encoding="utf-8")
-
-    monkeypatch.setattr(atomic, "_write", late)
-    with pytest.raises(FileExistsError):
-        atomic.write(tmp_path / "late", "second", new=True)
     assert (tmp_path / "late").read_text(encoding="utf-8") == "mine"
     assert names(tmp_path) == {"file", "late"}
 
 
-def test_a_file_can_be_written_through_another_folder(tmp_path, monkeypatch):
+def test_a_file_can_be_written_through_another_folder(tmp_path):
     (tmp_path / "through").mkdir()
-    seen = []
-    meanwhile = atomic._write
-    monkeypatch.setattr(atomic, "_write", lambda scratch, *rest: (seen.append(scratch), meanwhile(scratch, *rest)))
-    atomic.write(tmp_path / "file", "content", new=True, through=tmp_path / "through")
-    assert seen[0].parent == tmp_path / "through"
+    with atomic.opened(tmp_path / "file", new=True, through=tmp_path / "through") as file:
+        file.write(b"content")
+        assert names(tmp_path) == {"through"}
+        assert len(names(tmp_path / "through")) == 1
     assert names(tmp_path) == {"file", "through"}
     assert not names(tmp_path / "through")
+
+
+def test_a_file_in_pieces_has_no_name_before_it_is_whole(tmp_path):
+    (tmp_path / "file").write_text("earlier", encoding="utf-8")
+
+    def half():
+        with atomic.opened(tmp_path / "file") as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        half()
+    assert names(tmp_path) == {"file"}
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "earlier"
+    with atomic.opened(tmp_path / "file") as file:
+        for piece in (b"one ", b"two"):
+            file.write(piece)
+            assert (tmp_path / "file").read_text(encoding="utf-8") == "earlier"
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "one two"

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import dawa
-from dawa.mechanisms import catalogue
 from dawa.results.answers import answers
 from dawa_bench import guarantee
 
@@ -39,7 +38,7 @@ def test_it_is_the_same_as_no_partition():
 @pytest.mark.parametrize("shape", [(64,), (8, 8)])
 def test_with_too_many_cells_buckets_are_chosen(monkeypatch, shape):
     for name in ("GUARANTEED_CELLS", "GUARANTEED_CELLS_ON_MAPS"):
-        monkeypatch.setattr(catalogue, name, 63)
+        monkeypatch.setattr(f"dawa.mechanisms.dawa.{name}", 63)
     est = dawa.estimate(np.zeros(shape, int), epsilon=1, seed=0, aim="guarantee")
     assert len(est.buckets) < 64
     assert est.options["partition"]["method"] == "Walk"

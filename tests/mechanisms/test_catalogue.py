@@ -1,14 +1,16 @@
 """The registry: every mechanism by name, and options that arrive where they should."""
 
 import json
+from contextlib import suppress
 from dataclasses import fields
 from fractions import Fraction
+from typing import get_type_hints
 
 import numpy as np
 import pytest
 
 import dawa
-from dawa import ledger, mechanisms
+from dawa import check, ledger, mechanisms
 from dawa.errors import BudgetError, InvariantError, OptionError
 from dawa.partition import Buckets, NoisyCost, Walk, given
 
@@ -35,6 +37,51 @@ def test_each_describes_itself_and_its_options(name):
     settings = mechanisms.configured(name, {})
     for option in fields(settings):
         assert f"{option.name} = {getattr(settings, option.name)!r}" in text
+
+
+OPTIONS = [(name, option) for name in mechanisms.names() for option in mechanisms.options(name)]
+
+
+@pytest.mark.parametrize(("name", "option"), OPTIONS, ids=[f"{name}-{option.name}" for name, option in OPTIONS])
+def test_every_option_says_what_it_means_and_takes(name, option):
+    assert len(option.meaning) > 20, "its docstring says what it means"
+    assert "``" not in option.meaning
+    assert option.values, "its annotation says which values it takes"
+    text = " ".join(mechanisms.describe(name).split())
+    assert f"{option.name} = {option.default!r} {option.meaning} Takes {option.values}." in " ".join(text.split())
+
+
+@pytest.mark.parametrize(("name", "option"), OPTIONS, ids=[f"{name}-{option.name}" for name, option in OPTIONS])
+def test_an_option_takes_what_it_says_and_nothing_beyond(name, option):
+    kind = type(mechanisms.configured(name, {}))
+    (noted,) = getattr(get_type_hints(kind, include_extras=True)[option.name], "__metadata__", (None,))
+    good, bad = [], ["nonsense", -1, 0.5]
+    if isinstance(noted, check.Whole):
+        good, bad = [noted.least, noted.most], [noted.least - 1, noted.most + 1, "nonsense"]
+    elif isinstance(noted, check.Names):
+        good, bad = noted.choices, ["nonsense"]
+    elif noted in {check.SHARE, check.POSITIVE}:
+        good, bad = ["1/4", 0.999], [0, -1, "nonsense", *([1] if noted == check.SHARE else [])]
+    elif option.values == "true or false":
+        good, bad = [True, False], ["true", 1, None]
+    else:
+        good = option.values.removesuffix(", or None").replace(" or ", ", ").split(", ")
+    good = [*good, *([None] if option.values.endswith(", or None") else [])]
+    assert [value for value in good if not taken(kind, option.name, value)] == []
+    assert [value for value in bad if taken(kind, option.name, value)] == []
+
+
+def taken(kind, name, value):
+    """Whether some instance takes a value: others of its options may forbid it, such as levels above a height."""
+    besides = [{}, {"branching": None}, {"strategy": "best"}, {"strategy": "hats"}, {"levels": 0}, {"height": 64}]
+    for others in besides:
+        if set(others) <= set(kind.options()) - {name}:
+            with suppress(OptionError, BudgetError):
+                made = kind(**others, **{name: value})
+                if name == "partition":
+                    dawa.partition.choose.method(made.partition, (32,))
+                return True
+    return False
 
 
 @pytest.mark.parametrize(

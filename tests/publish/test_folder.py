@@ -69,7 +69,7 @@ def test_answers_are_those_of_the_release(tmp_path, release):
     found = release.answer(18, 65)
     assert (row["from"], row["to"]) == ("18", "65")
     assert row["remark"] == found.remark
-    assert all(float(row[name]) == number for name, number in vars(found).items() if name != "remark")
+    assert all(float(row[name]) == number for name, number in found.row().items() if name != "remark")
 
 
 def test_a_map_has_cells(tmp_path, grid):

@@ -29,7 +29,7 @@ def test_kept_ranges_become_a_table_and_a_file(browser, made):
     assert [line["name"] for line in lines] == ["Range 1", 'second, "odd"']
     for line_, (lo, hi) in zip(lines, asked, strict=True):
         assert [line_["a_from"], line_["a_to"], line_["b_from"], line_["b_to"]] == [lo[0], hi[0], lo[1], hi[1]]
-        expected = vars(answered(release, lo, hi, 0.9))
+        expected = answered(release, lo, hi, 0.9).row()
         assert line_["remark"] == expected.pop("remark")
         for name, number in expected.items():
             assert float(line_[name]) == pytest.approx(number, rel=1e-9)

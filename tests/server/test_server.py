@@ -107,11 +107,11 @@ def test_a_release_is_described(client, releases, name):
 def test_records_in_no_range(client, releases, name, confidence):
     found = client.get(f"/releases/{name}/apart", params={"confidence": confidence}).json()
     everything = overview(releases[name], confidence)
-    assert found["inside"] == asdict(everything.inside)
-    assert found["apart"] == asdict(everything.apart)
+    assert found["inside"] == everything.inside.row()
+    assert found["apart"] == everything.apart.row()
     assert found["share"] == everything.share
     for way, expected in zip(found["ways"], everything.ways, strict=True):
-        assert way == {"label": expected.label, "states": list(expected.states), **asdict(expected.answer)}
+        assert way == {"label": expected.label, "states": list(expected.states), **expected.answer.row()}
     if confidence == 0.95:
         assert client.get(f"/releases/{name}").json()["records"] == found
 
@@ -144,7 +144,7 @@ def test_answers_are_those_of_the_release(client, releases):
     for _ in range(40):
         lo, hi = sorted(rng.choice(101, 2, replace=False).tolist())
         found = client.get("/releases/ages/answer", params={"lo": lo, "hi": hi, "confidence": 0.9}).json()
-        assert found == {"lo": [str(lo)], "hi": [str(hi)], **asdict(releases["ages"].answer(lo, hi, 0.9))}
+        assert found == {"lo": [str(lo)], "hi": [str(hi)], **releases["ages"].answer(lo, hi, 0.9).row()}
 
 
 def test_answers_of_a_map(client, releases):
@@ -152,7 +152,7 @@ def test_answers_of_a_map(client, releases):
     for _ in range(20):
         lo, hi = np.sort(np.stack([rng.choice(31, 2, replace=False) for _ in range(2)]), axis=1).T.tolist()
         found = client.get("/releases/map/answer", params={"lo": lo, "hi": hi}).json()
-        expected = asdict(releases["map"].answer(tuple(lo), tuple(hi)))
+        expected = releases["map"].answer(tuple(lo), tuple(hi)).row()
         assert {name: found[name] for name in expected} == expected
 
 
@@ -161,7 +161,7 @@ def test_many_answers_at_once(client, releases):
     body = {"ranges": [{"lo": lo, "hi": str(hi)} for lo, hi in zip(lows, highs, strict=True)], "confidence": 0.99}
     found = client.post("/releases/ages/answers", json=body).json()["answers"]
     for one, expected in zip(found, releases["ages"].answers(lows, highs, 0.99), strict=True):
-        assert {**one, "lo": None, "hi": None} == {"lo": None, "hi": None, **asdict(expected)}
+        assert {**one, "lo": None, "hi": None} == {"lo": None, "hi": None, **expected.row()}
     body = {"ranges": [{"lo": [1, 2.5], "hi": ["30", 4]}, {"lo": [0, 0], "hi": [40, 30]}]}
     found = client.post("/releases/map/answers", json=body).json()["answers"]
     expected = releases["map"].answers([(1, 2.5), (0, 0)], [(30, 4), (40, 30)])
@@ -524,7 +524,7 @@ def test_a_thousand_clients_at_once(folder, releases):
     expected = release.answers(*zip(*pairs, strict=True))
     assert {status for status, _ in found} == {200}
     for (_, answer), one in zip(found, expected, strict=True):
-        assert {name: answer[name] for name in asdict(one)} == asdict(one)
+        assert {name: answer[name] for name in one.row()} == one.row()
     assert "damaged.json is not served" in server.err
     assert "Traceback" not in server.err
 

@@ -39,34 +39,6 @@ def test_what_tables_write_is_read_back(axis, data):
     assert (found.lo.tolist(), found.hi.tolist()) == ([lo], [hi])
 
 
-@pytest.mark.parametrize(
-    ("text", "ends"),
-    [
-        ("0:120", ("0", "120")),
-        ("-60:-1.5", ("-60", "-1.5")),
-        ("0..120", ("0", "120")),
-        ("0.5..1.5", ("0.5", "1.5")),
-        (" 1 : 2 ", ("1", "2")),
-        ("2013-01-01:2014-01-01", ("2013-01-01", "2014-01-01")),
-        ("2013-01-01 08:00..2013-01-02 09:30", ("2013-01-01 08:00", "2013-01-02 09:30")),
-        ("very low:high", ("very low", "high")),
-    ],
-)
-def test_two_ends(text, ends):
-    assert ranges.split(text) == ends
-
-
-@pytest.mark.parametrize("text", ["", "5", ":", "5:", ":5", "..", "1..2..3", "1...2", "5 to 6"])
-def test_what_is_no_range(text):
-    with pytest.raises(WorkloadError, match="is not a range"):
-        ranges.split(text)
-
-
-def test_times_need_two_dots():
-    with pytest.raises(WorkloadError, match="two dots"):
-        ranges.split("2013-01-01 08:00:2013-01-02 09:00")
-
-
 def test_one_range_per_axis():
     asked = ranges.typed("-73.9:-73.8,40.6..40.7", PLACE)
     assert (asked.lo, asked.hi) == (("-73.9", "40.6"), ("-73.8", "40.7"))
@@ -116,7 +88,7 @@ def test_a_file_over_two_axes(tmp_path):
         ("lo,lo,hi\n1,1,2\n", "does not say which columns"),
         ("lo,hi\n", "holds no range"),
         ("lo,hi\n0,18\n18\n", "Line 3 of .* is not a range"),
-        ("lo,hi\n0,18\n18,\n", "Line 3 of .* is not a range"),
+        ("lo,hi,name\n0,18,a\n18,\n", "Line 3 of .* is not a range"),
         ("lo,hi\n0,18,7\n", "Line 2 of .* is not a range"),
         ("lo,hi,value\n0,18,7\n", "column 'value' too many"),
         ("lo,hi,from,to\n0,18,0,18\n", "column 'from' too many"),
@@ -176,3 +148,65 @@ def test_ends_inside_cells_are_widened():
     map_ = ranges.workload([ranges.typed("-73.999:-73.985,40:40.5", PLACE)], PLACE)
     assert map_.boxes is not None
     assert [corner.tolist() for corner in map_.boxes] == [[[0, 0]], [[2, 50]]]
+
+
+# Open ends, single values and whole axes.
+
+
+def test_each_axis_has_a_range_of_its_own():
+    axes = (AGE, GRADE, DAY)
+    asked = ranges.typed("15:60,*,2013-01-05", axes)
+    assert (asked.lo, asked.hi) == (("15", "A", "2013-01-05"), ("60", "C", "2013-01-06"))
+    assert ranges.typed("*,*,*", axes).lo == ranges.whole(axes).lo
+    with pytest.raises(WorkloadError, match="The range '15:60,,2013' cannot be answered: '' is not a range") as caught:
+        ranges.typed("15:60,,2013", axes)
+    assert "A..B" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("line", "ends"),
+    [
+        ("60,,A,B", (("60", "A"), ("120", "B"))),
+        (",15,,", (("0", "A"), ("15", "C"))),
+        (",,B,", (("0", "B"), ("120", "C"))),
+        (",,,", (("0", "A"), ("120", "C"))),
+        (" , 15 ,B, C ", (("0", "B"), ("15", "C"))),
+    ],
+)
+def test_an_empty_end_in_a_file_is_open(tmp_path, line, ends):
+    found = listed(tmp_path, f"age_lo,age_hi,grade_lo,grade_hi\n\n{line}\n   \n", (AGE, GRADE))
+    assert [(one.lo, one.hi) for one in found] == [ends]
+
+
+def test_any_category_can_be_asked_from_a_file(tmp_path):
+    odd = dawa.Axis.ordered("odd", ["a", "b", "a:b", "a..b", "a .. b", "", " ", "*", "x,y", 'q"q'])
+    text = "lo,hi\n" + "".join(f"{quoted(label)},{quoted(label)}\n" for label in odd.labels)
+    found = [ranges.spans(one, [odd]) for one in listed(tmp_path, text, (odd,))]
+    assert found == [[(place, place + 1)] for place in range(odd.size)]
+    (both,) = listed(tmp_path, "lo,hi\na,b\n", (odd,))
+    assert ranges.spans(both, [odd]) == [(0, 2)], "which cannot be typed: a:b, a..b and a .. b are categories"
+
+
+def quoted(label):
+    return '"' + label.replace('"', '""') + '"'
+
+
+def test_commas_in_categories_over_several_axes():
+    size = dawa.Axis.ordered("size", ["small, or less", "large"])
+    asked = ranges.typed("small, or less:large,15:60", (size, AGE))
+    assert (asked.lo, asked.hi) == (("small, or less", "15"), ("large", "60"))
+    assert ranges.typed("15:60,small, or less", (AGE, size)).hi == ("60", "small, or less")
+    with pytest.raises(WorkloadError, match="names 3 ranges, but there are 2 axes"):
+        ranges.typed("small, or more,15:60", (size, AGE))
+    first = dawa.Axis.ordered("first", ["a", "a,b"])
+    second = dawa.Axis.ordered("second", ["b,c", "c"])
+    with pytest.raises(WorkloadError, match="'a,b,c' can be read in several ways") as caught:
+        ranges.typed("a,b,c", (first, second))
+    assert "CSV file" in caught.value.hint
+    with pytest.raises(WorkloadError, match="names 1001 ranges"):
+        ranges.typed("," * 1000, (first, second))
+
+
+def test_an_error_about_a_single_value_names_the_range():
+    with pytest.raises(AxisError, match=r"The range '2014-01' cannot be answered: .*2014-02-01 lies outside"):
+        ranges.typed("2014-01", [DAY])

@@ -5,10 +5,12 @@ from datetime import datetime, time
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dawa.axis.base import Axis
 from dawa.axis.dates import DateAxis
+from dawa.axis.numbers import EdgeAxis, NumberAxis
+from dawa.axis.ordered import OrderedAxis
 
 
 def written(axis: Axis, lo: ArrayLike, hi: ArrayLike) -> tuple[list[Any], list[Any]]:
@@ -21,6 +23,29 @@ def written(axis: Axis, lo: ArrayLike, hi: ArrayLike) -> tuple[list[Any], list[A
     """
     last = np.asarray(hi) - 1 if axis.kind == "ordered" else hi
     return _plain(axis, lo), _plain(axis, last)
+
+
+def borders(axis: Axis, lo: ArrayLike, hi: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same in arrays of the axis' own kind: whole numbers if all its borders are whole, floats, times, categories.
+
+    >>> borders(Axis("age", 0, 120), [0, 18], [18, 65])
+    (array([ 0, 18]), array([18, 65]))
+    """
+    last = np.asarray(hi) - 1 if axis.kind == "ordered" else hi
+    return typed(axis, axis.value(lo)), typed(axis, axis.value(last))
+
+
+def typed(axis: Axis, values: NDArray[Any]) -> NDArray[Any]:
+    """Values at the borders of an axis in the narrowest type that suits all borders, whichever these are."""
+    if isinstance(axis, OrderedAxis):
+        largest = max(abs(int(label)) if not isinstance(label, str) else 0 for label in axis.labels)
+        kind = type(axis.labels[0])
+        return values if kind is str or largest >= 2**63 else values.astype(kind)
+    if isinstance(axis, NumberAxis):
+        whole = axis.whole_numbers[2] == 1
+    else:
+        whole = isinstance(axis, EdgeAxis) and all(cut.denominator == 1 for cut in axis.cuts)
+    return values.astype(np.int64) if whole and max(abs(axis.start), abs(axis.stop)) < 2**53 else values
 
 
 def plain(axis: Axis, value: Any) -> Any:  # noqa: ANN401  the axis' own kind of value
@@ -51,7 +76,7 @@ def _plain(axis: Axis, borders: ArrayLike) -> list[Any]:
     values = axis.value(borders)
     if axis.kind == "dates":
         moments = [value if isinstance(value, datetime) else value.item() for value in values.reshape(-1)]
-        midnight = all(moment.timetz() == time() for moment in moments)
+        midnight = all(moment.timetz() == time() and not moment.fold for moment in moments)
         return [str(moment.date() if midnight else moment) for moment in moments]
     found = values.reshape(-1).tolist()
     whole = axis.kind != "ordered" and all(float(value).is_integer() for value in found)

@@ -20,6 +20,7 @@ __all__ = ["app", "main"]
 COMMANDS = {
     "release": "Release how many records lie between any two points of an attribute, without exposing any of them.",
     "query": "Ask a release how many records lie in a range. It costs nothing, any number of times.",
+    "sample": "Draw a synthetic table from a release: rows for tools that need rows, at no further cost.",
     "explore": "Look at a release in a browser: drag a range, read the answer.",
     "plan": "Say what a release would spend, whom it would protect and how accurate it would be. No data is touched.",
     "serve": "Answer ranges over HTTP, for people who build on releases. Only releases are read, never data.",

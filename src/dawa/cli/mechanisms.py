@@ -120,7 +120,22 @@ def _check_usage(name: str | None, cells: int | None, given: set[str]) -> None:
 def _listed(chosen: tuple[str, ...]) -> list[dict[str, object]]:
     """For machines."""
     releasing = dawa.mechanisms.names(with_error_bars=True)
-    return [{"name": one, "does": _sentence(one), "releases": one in releasing} for one in chosen]
+    return [
+        {
+            "name": one,
+            "does": _sentence(one),
+            "releases": one in releasing,
+            "options": [{**vars(option), "default": _plain(option.default)} for option in dawa.mechanisms.options(one)],
+        }
+        for one in chosen
+    ]
+
+
+def _plain(default: object) -> object:
+    """A default as JSON can hold it; a method with options of its own as Python writes it."""
+    if default is None or isinstance(default, (bool, int, float, str)):
+        return default
+    return str(default)
 
 
 def _sentence(name: str) -> str:

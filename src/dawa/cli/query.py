@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +12,7 @@ from rich.table import Table
 
 import dawa
 from dawa.cli.options import Json, Place, as_number
-from dawa.cli.terminal import reported, screen, text, write_json
+from dawa.cli.terminal import reported, screen, tell, text, write_json
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.results.answers import Answer
@@ -31,8 +30,13 @@ HELP = """Ask a release how many records lie in a range. It costs nothing, any n
   dawa query out/ "2013-01-01 08:00..2013-01-01 09:00"
                                       # two dots where an end has colons
   dawa query out/ low:high            # ordered categories: both ends inside
+  dawa query out/ 60000: :15000       # to the end of the axis; from its start
+  dawa query ages/ 27                 # one whole number, category, or period:
+  dawa query days/ 2013-01-05 2013-02        # a day, a month
   dawa query map/ -74.1:-73.9,40.6:40.8      # one range per axis
+  dawa query map/ "-74.1:-73.9,*"            # * is the whole axis
   dawa query out/ --queries ranges.csv --csv # many: columns lo,hi or from,to
+  dawa query out/ 0:1000 --out answers.parquet   # or .csv, .json
 
 \b
 Each answer comes with its noise margin, the most that cut buckets can add to
@@ -53,7 +57,9 @@ def query(
     release: Place,
     asked: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FROM:TO", help="Ranges in the attribute's own units.", show_default=False),
+        typer.Argument(
+            metavar="FROM:TO", help="Ranges in the attribute's own units: 20:60, 60:, :15, 27, *.", show_default=False
+        ),
     ] = None,
     *,
     queries: Annotated[
@@ -65,17 +71,26 @@ def query(
     ] = 0.95,
     json: Json = False,
     csv: Annotated[bool, typer.Option("--csv", help="CSV for spreadsheets.")] = False,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write a new file: .csv, .json or .parquet.", show_default=False),
+    ] = None,
 ) -> None:
     """Print what a release says to ranges that were typed, and to those in a file."""
-    if json and csv:
-        raise typer.BadParameter("--json and --csv contradict each other.")
+    if json + csv + (out is not None) > 1:
+        raise typer.BadParameter("--json, --csv and --out contradict each other.")
     with reported(json):
+        if out is not None:
+            dawa.publish.files.ending(out, dawa.publish.files.ANSWERS)
         found = dawa.publish.folder.opened(release)
         wanted = _wanted(found, asked or [], queries)
         answers = dawa.spec.ranges.answered(found, wanted, confidence)
         if json:
-            everything = dawa.results.overview.overview(found, confidence)
-            write_json({"answers": answers_as_json(found, wanted, answers), **apart_as_json(found, everything)})
+            write_json(_as_json(found, wanted, answers, confidence))
+        elif out is not None:
+            everything = _as_json(found, wanted, answers, confidence)
+            dawa.publish.files.save_answers(out, found, wanted, answers, everything)
+            tell(f"{out}: {len(answers):,} answer{'s' * (len(answers) != 1)}")
         elif csv:
             dawa.publish.tables.write(dawa.publish.tables.answers(found, wanted, answers), sys.stdout)
         else:
@@ -94,13 +109,19 @@ def _wanted(release: Release, typed: Sequence[str], queries: str | None) -> list
     return asked or [dawa.spec.ranges.whole(release.axes)]
 
 
+def _as_json(release: Release, asked: Sequence[Asked], answers: Sequence[Answer], confidence: float) -> dict[str, Any]:
+    """All that is told, for machines."""
+    everything = dawa.results.overview.overview(release, confidence)
+    return {"answers": answers_as_json(release, asked, answers), **apart_as_json(release, everything)}
+
+
 def answers_as_json(release: Release, asked: Sequence[Asked], answers: Sequence[Answer]) -> list[dict[str, Any]]:
     """Answers with their ranges as JSON values."""
     return [
         {
             "labels": dict(one.labels),
             "range": {axis.column: [lo, hi] for axis, lo, hi in zip(release.axes, one.lo, one.hi, strict=True)},
-            **asdict(found),
+            **found.row(),
         }
         for one, found in zip(asked, answers, strict=True)
     ]
@@ -133,12 +154,12 @@ def apart_as_json(release: Release, found: Overview) -> dict[str, Any]:
     """All records, in range and in none, as JSON values."""
     columns = [axis.column for axis in release.axes]
     ways = [
-        {"label": way.label, "states": dict(zip(columns, way.states, strict=True)), **asdict(way.answer)}
+        {"label": way.label, "states": dict(zip(columns, way.states, strict=True)), **way.answer.row()}
         for way in found.ways
     ]
     return {
-        "inside": asdict(found.inside),
-        "apart": None if found.apart is None else {**asdict(found.apart), "share": found.share, "ways": ways},
+        "inside": found.inside.row(),
+        "apart": None if found.apart is None else {**found.apart.row(), "share": found.share, "ways": ways},
         "warning": found.warning or None,
     }
 

@@ -145,7 +145,7 @@ def _axis(given: dict[str, str]) -> AxisSpec:
     if given.get("range") == "auto":
         entries["range"] = "auto"
     elif "range" in given:
-        entries["start"], entries["stop"] = dawa.spec.ranges.split(given["range"])
+        entries["start"], entries["stop"] = dawa.spec.notation.split(given["range"])
     if "values" in given:
         entries["values"] = _categories(_separated(given["values"]))
     if "edges" in given:

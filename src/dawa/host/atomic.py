@@ -8,9 +8,10 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from dawa.host.scratch import HIDDEN
 
@@ -35,20 +36,37 @@ def write(
         FileExistsError: If there is something of that name, and ``new`` is set.
         OSError: If it cannot be written. Then nothing has changed.
     """
+    data = content.encode() if isinstance(content, str) else content
+    with opened(path, new=new, through=through) as file:
+        file.write(data)
+    return Path(path)
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str], *, new: bool = False, through: Path | None = None) -> Iterator[BinaryIO]:
+    """A file to write in pieces, which gets its name when the block ends, and is removed if the block fails.
+
+    The arguments and the errors are those of ``write``.
+    """
     named = Path(path)
     spare(named)
-    data = content.encode() if isinstance(content, str) else content
     mode = _mode(named)
     target = Path(os.path.realpath(named))
     if new and os.path.lexists(named):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
     if mode is not None and not stat.S_ISREG(mode):
         with named.open("wb") as file:
-            file.write(data)
-        return named
+            yield file
+        return
     scratch = (through or target.parent) / f"{HIDDEN}{secrets.token_hex(8)}"
     try:
-        _write(scratch, data, mode)
+        with open(scratch, "xb") as file:  # noqa: PTH123  the same, said shortly
+            if mode is not None:
+                with suppress(OSError):
+                    scratch.chmod(stat.S_IMODE(mode))
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
         if new:
             name(scratch, target)
         else:
@@ -58,7 +76,6 @@ def write(
             scratch.unlink(missing_ok=True)
         raise
     sync([target.parent])
-    return named
 
 
 def sync(folders: Iterable[Path]) -> None:
@@ -119,14 +136,3 @@ def _mode(target: Path) -> int | None:
         return target.stat().st_mode
     except FileNotFoundError:
         return None
-
-
-def _write(scratch: Path, data: bytes, mode: int | None) -> None:
-    """Write a new file through to the disk, with the mode of the one that it will replace."""
-    with open(scratch, "xb") as file:  # noqa: PTH123  the same, said shortly
-        if mode is not None:
-            with suppress(OSError):
-                scratch.chmod(stat.S_IMODE(mode))
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())

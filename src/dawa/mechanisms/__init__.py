@@ -4,9 +4,8 @@ A mechanism is given by name, or with its own options: ``mechanism=dawa.mechanis
 """
 
 from dawa.mechanisms.agrid import Agrid
-from dawa.mechanisms.base import Mechanism, MechanismLike
+from dawa.mechanisms.base import Mechanism, MechanismLike, Option
 from dawa.mechanisms.catalogue import (
-    Dawa,
     Dawa2014,
     Dawa2014All,
     GreedyH,
@@ -26,7 +25,9 @@ from dawa.mechanisms.catalogue import (
     configured,
     describe,
     names,
+    options,
 )
+from dawa.mechanisms.dawa import Dawa
 from dawa.mechanisms.dpcube import Dpcube
 from dawa.mechanisms.efpa import Efpa
 from dawa.mechanisms.hybrid_tree import HybridTree
@@ -48,6 +49,7 @@ __all__ = [
     "Mechanism",
     "MechanismLike",
     "Mwem",
+    "Option",
     "PartitionGeometric",
     "PartitionLaplace",
     "PartitionUniform",
@@ -62,5 +64,6 @@ __all__ = [
     "configured",
     "describe",
     "names",
+    "options",
     "recommended",
 ]

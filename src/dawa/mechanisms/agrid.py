@@ -13,7 +13,7 @@ the noise of the coarse counts, so, given the finished grid, this noise is not c
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -50,9 +50,9 @@ class Agrid(Mechanism):
     summary = "A coarse grid, then finer ones inside its boxes by their noisy counts (Qardaji et al. 2013)."
     error_bars = False
 
-    share: Fraction = Fraction(1, 50)
-    coarse_share: Fraction = Fraction(1, 2)
-    per_box: float = 10.0
+    share: Annotated[Fraction, check.SHARE] = Fraction(1, 50)
+    coarse_share: Annotated[Fraction, check.SHARE] = Fraction(1, 2)
+    per_box: Annotated[float, check.POSITIVE] = 10.0
 
     def __post_init__(self) -> None:
         for name in ("share", "coarse_share"):

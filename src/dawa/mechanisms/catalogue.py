@@ -4,77 +4,32 @@ A class names its defaults, and its docstring says where it comes from, what it 
 it. Its proof is that of its partition (``partition/*.md``) and of measuring (``measure.md``), or ``mechanisms/*.md``.
 """
 
-import math
+import textwrap
 from dataclasses import dataclass, is_dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any
 
 from dawa.counts import Counts
 from dawa.errors import OptionError
 from dawa.mechanisms import two_stage
 from dawa.mechanisms.agrid import Agrid
-from dawa.mechanisms.base import Mechanism
+from dawa.mechanisms.base import Mechanism, Option
+from dawa.mechanisms.dawa import Dawa
 from dawa.mechanisms.dpcube import Dpcube
 from dawa.mechanisms.efpa import Efpa
 from dawa.mechanisms.hybrid_tree import HybridTree
 from dawa.mechanisms.mwem import Mwem
-from dawa.mechanisms.two_stage import AsPublished, TwoStage
+from dawa.mechanisms.two_stage import AsPublished, Branching, Partition, StrategyName
 from dawa.noise.randomness import Randomness
-from dawa.numerals import told
-from dawa.partition import choose as stage_one
 from dawa.partition import noisy_cost, php, privtree, structure_first, uniform_grid
-from dawa.partition.buckets import Buckets, GridMethod, Method, by_rows
-from dawa.partition.choose import PartitionLike
+from dawa.partition.buckets import by_rows
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 from dawa.strategy import choose as stage_two
 from dawa.strategy.base import RESOLUTION
 from dawa.strategy.product import product
 
-Aim = Literal["error", "guarantee"]
-AIMS: tuple[str, ...] = get_args(Aim)
-
-GUARANTEED_CELLS, GUARANTEED_CELLS_ON_MAPS = 2**16, 2**12
-"""Cells up to which measuring every cell promises more than buckets do, on most data; ``dawa_bench.guarantee``."""
-
-
-@dataclass(frozen=True)
-class Dawa(TwoStage):
-    """DAWA: buckets by the two-phase walk, then the strategy with the least expected error for the workload.
-
-    The two stages of Li, Hay, Miklau and Wang (PVLDB 2014), each made private and better; ``partition/walk.md``.
-
-    Attributes:
-        aim: ``"error"`` makes answers that are close to the truth on the whole. ``"guarantee"`` makes intervals that
-            promise it narrow: buckets make answers better than can be promised, so it takes none as long as there are
-            not too many cells.
-    """
-
-    name = "dawa"
-    summary = "Two-phase tree walk, then the best strategy for the workload: the default."
-    aim: Aim = "error"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.aim, str) or self.aim not in AIMS:
-            raise OptionError(f"There is no aim {told(self.aim)}.", f"choose one of {', '.join(AIMS)}.")
-        if self.aim == "guarantee" and not _is_default(self.partition):
-            raise OptionError("aim='guarantee' chooses the partition itself.", "leave out either aim or the partition.")
-
-    def method(self, shape: tuple[int, ...]) -> Method | GridMethod | Buckets:
-        """How buckets are chosen; for the narrowest guarantee, every cell is one as long as there are not too many."""
-        most = GUARANTEED_CELLS if len(shape) == 1 else GUARANTEED_CELLS_ON_MAPS
-        alone = self.aim == "guarantee" and math.prod(shape) <= most
-        return stage_one.method("none" if alone else self.partition, shape)
-
-    def plain(self, method: Method | GridMethod | Buckets) -> dict[str, Any]:
-        """Options as JSON can hold them."""
-        alone = {"partition": "none"} if self.aim == "guarantee" and isinstance(method, Buckets) else {}
-        return {**super().plain(method), **alone, "aim": self.aim}
-
-
-def _is_default(partition: PartitionLike) -> bool:
-    return isinstance(partition, str) and partition == Dawa.partition
+INDENT, WIDTH = " " * 6, 100
 
 
 @dataclass(frozen=True)
@@ -83,8 +38,8 @@ class Dawa2014(AsPublished):
 
     name = "dawa-2014"
     summary = "The paper's Algorithm 1 as proven (lengths that are powers of two), then the greedy tree."
-    partition: PartitionLike = "noisy-cost"
-    strategy: str = "greedy"
+    partition: Partition = "noisy-cost"
+    strategy: StrategyName = "greedy"
 
 
 @dataclass(frozen=True)
@@ -93,8 +48,8 @@ class Dawa2014All(AsPublished):
 
     name = "dawa-2014-all"
     summary = "The paper's Algorithm 1 as proven, over intervals of all lengths, then the greedy tree."
-    partition: PartitionLike = noisy_cost.NoisyCost(lengths="all")
-    strategy: str = "greedy"
+    partition: Partition = noisy_cost.NoisyCost(lengths="all")
+    strategy: StrategyName = "greedy"
 
 
 @dataclass(frozen=True)
@@ -103,8 +58,8 @@ class GreedyH(AsPublished):
 
     name = "greedy-h"
     summary = "No partition; the greedy tree."
-    partition: PartitionLike = "none"
-    strategy: str = "greedy"
+    partition: Partition = "none"
+    strategy: StrategyName = "greedy"
 
 
 @dataclass(frozen=True)
@@ -113,7 +68,7 @@ class PartitionLaplace(AsPublished):
 
     name = "partition-laplace"
     summary = "Two-phase tree walk, then noise on every bucket alone."
-    strategy: str = "leaves"
+    strategy: StrategyName = "leaves"
 
 
 @dataclass(frozen=True)
@@ -122,7 +77,7 @@ class PartitionUniform(AsPublished):
 
     name = "partition-uniform"
     summary = "Two-phase tree walk, then a tree with equal weights."
-    strategy: str = "uniform"
+    strategy: StrategyName = "uniform"
 
 
 @dataclass(frozen=True)
@@ -131,7 +86,7 @@ class PartitionGeometric(AsPublished):
 
     name = "partition-geometric"
     summary = "Two-phase tree walk, then a tree with geometric weights."
-    strategy: str = "geometric"
+    strategy: StrategyName = "geometric"
 
 
 @dataclass(frozen=True)
@@ -140,8 +95,8 @@ class Identity(AsPublished):
 
     name = "identity"
     summary = "Noise on every cell alone: the baseline."
-    partition: PartitionLike = "none"
-    strategy: str = "leaves"
+    partition: Partition = "none"
+    strategy: StrategyName = "leaves"
 
 
 @dataclass(frozen=True)
@@ -166,8 +121,8 @@ class Privelet(AsPublished):
 
     name = "privelet"
     summary = "Noise on Haar wavelets over the cells, along every axis (Xiao et al. 2010)."
-    partition: PartitionLike = "none"
-    strategy: str = "wavelet"
+    partition: Partition = "none"
+    strategy: StrategyName = "wavelet"
 
     def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
         """Wavelets along every axis; with the caller's own buckets or strategy, two stages along the line."""
@@ -201,8 +156,8 @@ class Hierarchical(AsPublished):
 
     name = "hierarchical"
     summary = "A binary tree with the same noise on every level, made consistent (Hay et al. 2010)."
-    partition: PartitionLike = "none"
-    strategy: str = "uniform"
+    partition: Partition = "none"
+    strategy: StrategyName = "uniform"
 
 
 @dataclass(frozen=True)
@@ -226,8 +181,8 @@ class Hb(AsPublished):
 
     name = "hb"
     summary = "A tree with the same noise on every level and the best branching for ranges (Qardaji et al. 2013)."
-    partition: PartitionLike = "none"
-    strategy: str = "hb"
+    partition: Partition = "none"
+    strategy: StrategyName = "hb"
 
 
 @dataclass(frozen=True)
@@ -244,8 +199,8 @@ class Php(AsPublished):
 
     name = "php"
     summary = "Bisection by the exponential mechanism, then noise on every bucket alone (Ács et al. 2012)."
-    partition: PartitionLike = php.Php()
-    strategy: str = "leaves"
+    partition: Partition = php.Php()
+    strategy: StrategyName = "leaves"
 
 
 @dataclass(frozen=True)
@@ -262,9 +217,9 @@ class StructureFirst(AsPublished):
 
     name = "structure-first"
     summary = "A few buckets, bounds drawn by the exponential mechanism, or every cell; then a tree (Xu et al. 2013)."
-    partition: PartitionLike = structure_first.StructureFirst()
-    strategy: str = "uniform"
-    branching: int | None = 16
+    partition: Partition = structure_first.StructureFirst()
+    strategy: StrategyName = "uniform"
+    branching: Branching = 16
 
 
 @dataclass(frozen=True)
@@ -283,8 +238,8 @@ class PrivTree(AsPublished):
 
     name = "privtree"
     summary = "Divide intervals that hold many records, then noise on every bucket alone (Zhang et al. 2016)."
-    partition: PartitionLike = privtree.PrivTree()
-    strategy: str = "leaves"
+    partition: Partition = privtree.PrivTree()
+    strategy: StrategyName = "leaves"
 
 
 @dataclass(frozen=True)
@@ -308,8 +263,8 @@ class Quadtree(AsPublished):
 
     name = "quadtree"
     summary = "A quadtree with geometric weights over the cells (Cormode et al. 2012)."
-    partition: PartitionLike = "none"
-    strategy: str = "geometric"
+    partition: Partition = "none"
+    strategy: StrategyName = "geometric"
 
     def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
         """Two stages, with as many children per node as a box of the domain has when every axis is halved."""
@@ -332,8 +287,8 @@ class Ugrid(AsPublished):
 
     name = "ugrid"
     summary = "A grid of equal boxes by the number of records, then noise on every box alone (Qardaji et al. 2013)."
-    partition: PartitionLike = uniform_grid.UniformGrid()
-    strategy: str = "leaves"
+    partition: Partition = uniform_grid.UniformGrid()
+    strategy: StrategyName = "leaves"
 
 
 @dataclass(frozen=True)
@@ -356,8 +311,8 @@ class Uniform(AsPublished):
 
     name = "uniform"
     summary = "The noisy total, spread evenly: the floor of every comparison."
-    partition: PartitionLike = "one"
-    strategy: str = "leaves"
+    partition: Partition = "one"
+    strategy: StrategyName = "leaves"
 
 
 CATALOGUE: dict[str, type[Mechanism]] = {
@@ -402,15 +357,27 @@ def names(*, with_error_bars: bool = False) -> tuple[str, ...]:
 
 
 def describe(name: str) -> str:
-    """What a mechanism does, and its options with their defaults.
+    """What a mechanism does, and its options: their defaults, what they mean, and which values they take.
 
-    >>> print(describe("greedy-h").splitlines()[0])
-    greedy-h: No partition; the greedy tree.
+    >>> [line.strip() for line in describe("efpa").splitlines()[-3:]]
+    ['cells = True', 'Whether noise on every cell may be chosen in place of all coefficients.', 'Takes true or false.']
     """
     kind = _find(name)
-    usual = kind()
-    options = [f"  {option} = {getattr(usual, option)!r}" for option in kind.options()]
-    return "\n".join([f"{name}: {kind.summary}", "options:", *options])
+    lines = [f"{name}: {kind.summary}", "options:"]
+    for option in kind.explained():
+        lines.append(f"  {option.name} = {option.default!r}")
+        for sentence in (option.meaning, f"Takes {option.values}."):
+            lines += textwrap.wrap(sentence, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+    return "\n".join(lines)
+
+
+def options(name: str) -> list[Option]:
+    """The options of a mechanism, one by one.
+
+    >>> [option.name for option in options("efpa")]
+    ['share', 'weights', 'cells']
+    """
+    return _find(name).explained()
 
 
 def configured(mechanism: str | Mechanism, options: dict[str, Any]) -> Mechanism:

@@ -14,7 +14,7 @@ are drawn around the noise of the cells, so, given the finished boxes, this nois
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -48,8 +48,8 @@ class Dpcube(Mechanism):
     summary = "Noisy cells, a kd-tree of boxes over them, noise on every box (Xiao et al. 2014)."
     error_bars = False
 
-    share: Fraction = Fraction(1, 2)
-    tolerance: float = 2.0
+    share: Annotated[Fraction, check.SHARE] = Fraction(1, 2)
+    tolerance: Annotated[float, check.POSITIVE] = 2.0
     combine: bool = True
 
     def __post_init__(self) -> None:

@@ -16,7 +16,7 @@ Use it for smooth or periodic data. Sharp steps and spikes need all frequencies,
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ class Efpa(Mechanism):
     summary = "The lowest Fourier coefficients, their number chosen by the exponential mechanism (Ács et al. 2012)."
     error_bars = False
 
-    share: Fraction = Fraction(1, 5)
+    share: Annotated[Fraction, check.SHARE] = Fraction(1, 5)
     weights: Literal["workload", "equal"] = "workload"
     cells: bool = True
 

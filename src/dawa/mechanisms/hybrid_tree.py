@@ -35,7 +35,8 @@ class HybridTree(KdTree, Mechanism):
     """Options of the hybrid tree: those of its boxes, and the post-processing.
 
     Attributes:
-        postprocess: ``"nonnegative"``, ``"rounded"`` (non-negative and whole), or ``"none"`` (unbiased).
+        postprocess: What becomes of the measured totals: ``"nonnegative"`` evens out what is below zero, ``"rounded"``
+            makes them whole besides, ``"none"`` leaves them as they are (unbiased).
     """
 
     name = "hybrid-tree"

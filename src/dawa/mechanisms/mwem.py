@@ -19,7 +19,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -40,12 +40,15 @@ LATTICE = 2**10
 """The largest weight of a query, in whole numbers."""
 
 
+REPEATED, RECORDS = check.Whole(1, 10**4), check.Whole(0, MOST_RECORDS)
+
+
 @dataclass(frozen=True)
 class Mwem(Mechanism):
     """Options of MWEM: all public.
 
     Attributes:
-        rounds: How many queries to measure; None chooses by ``rounds_for``. No more than there are candidates.
+        rounds: How many queries to measure; None chooses a number. No more than there are candidates.
         replays: How often each round goes through all measurements.
         records: The number of records, if it is public; None measures it with a share of epsilon.
         total_share: The share that measures it; nothing is spent on a public number.
@@ -56,17 +59,17 @@ class Mwem(Mechanism):
     summary = "Rounds of asking the worst query and multiplicative weights (Hardt et al. 2012)."
     error_bars = False
 
-    rounds: int | None = None
-    replays: int = 100
-    records: int | None = None
-    total_share: Fraction = Fraction(1, 20)
-    choice_share: Fraction = Fraction(1, 2)
+    rounds: Annotated[int | None, REPEATED] = None
+    replays: Annotated[int, REPEATED] = 100
+    records: Annotated[int | None, RECORDS] = None
+    total_share: Annotated[Fraction, check.SHARE] = Fraction(1, 20)
+    choice_share: Annotated[Fraction, check.SHARE] = Fraction(1, 2)
 
     def __post_init__(self) -> None:
-        for name, least, most in (("rounds", 1, 10**4), ("replays", 1, 10**4), ("records", 0, MOST_RECORDS)):
+        for name, allowed in (("rounds", REPEATED), ("replays", REPEATED), ("records", RECORDS)):
             value = getattr(self, name)
             if value is not None or name == "replays":
-                object.__setattr__(self, name, check.whole(value, name, least, most))
+                object.__setattr__(self, name, check.whole(value, name, allowed.least, allowed.most))
         for name in ("total_share", "choice_share"):
             object.__setattr__(self, name, budget.share(getattr(self, name), name))
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import asdict, dataclass, is_dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -23,6 +23,13 @@ from dawa.strategy import choose as stage_two
 from dawa.strategy.base import RESOLUTION, Strategy
 from dawa.strategy.bumps import Patches
 
+BRANCHING = check.Whole(2, MOST_BRANCHES)
+OWN = "a method with options of its own, or public bucket bounds"
+
+Partition = Annotated[PartitionLike, check.Names((*stage_one.METHODS, *stage_one.PUBLIC), OWN)]
+StrategyName = Annotated[str, check.Names(stage_two.NAMES)]
+Branching = Annotated[int | None, BRANCHING]
+
 
 @dataclass(frozen=True)
 class TwoStage(Mechanism):
@@ -32,19 +39,22 @@ class TwoStage(Mechanism):
         partition: How to choose buckets: a name (``"walk"``, ``"noisy-cost"``, …; ``"none"`` makes every cell a bucket,
             ``"one"`` makes all cells one bucket), a method with its own options (``dawa.partition.Walk(...)``), or
             public bucket bounds.
-        strategy: What to measure: ``"best"``, or one of ``dawa.strategy.choose.NAMES``.
+        strategy: What to measure: ``"best"`` compares all that suit and takes the one with the least expected error for
+            the workload; the others are that one alone, such as a tree (``"greedy"``, ``"uniform"``, …), or every
+            bucket by itself (``"leaves"``).
         effort: For strategies that are searched for: ``"best"``, which None stands for, takes about a second;
             ``"fast"`` takes a strategy that needs no search.
         branching: For trees: children per node; None takes a suitable number.
         merge: For a workload that is declared complete: buckets that none of its queries tells apart are measured as
             one. Any other range then has to guess how the records lie inside such a bucket, and is off by far more.
-        postprocess: ``"nonnegative"``, ``"rounded"`` (non-negative and whole), or ``"none"`` (unbiased).
+        postprocess: What becomes of the measured totals: ``"nonnegative"`` evens out what is below zero, ``"rounded"``
+            makes them whole besides, ``"none"`` leaves them as they are (unbiased).
     """
 
-    partition: PartitionLike = "walk"
-    strategy: str = "best"
+    partition: Partition = "walk"
+    strategy: StrategyName = "best"
     effort: stage_two.Effort | None = None
-    branching: int | None = None
+    branching: Branching = None
     merge: bool = False
     postprocess: infer.PostProcess = "nonnegative"
 
@@ -61,8 +71,8 @@ class TwoStage(Mechanism):
                     f"pass {name}=None, or one of the strategies {', '.join(takers)}.",
                 )
         infer.check(self.postprocess)
-        if self.branching is not None and self.branching > MOST_BRANCHES:
-            raise OptionError(f"branching={self.branching} is too wide.", f"pass {MOST_BRANCHES} or less.")
+        if self.branching is not None and self.branching > BRANCHING.most:
+            raise OptionError(f"branching={self.branching} is too wide.", f"pass {BRANCHING.most} or less.")
         # Plain values: numpy's types cannot go into a release file.
         object.__setattr__(self, "merge", check.flag(self.merge, "merge"))
         object.__setattr__(self, "branching", None if self.branching is None else int(self.branching))

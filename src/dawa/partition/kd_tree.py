@@ -8,7 +8,7 @@ single cells are not cut.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,9 @@ Cut = Callable[[IntArray, IntArray, int], IntArray]
 USUAL_SHARE = Fraction(1, 20)
 
 
+LEVELS, HEIGHT = check.Whole(0, MOST_MEDIAN_LEVELS), check.Whole(0, 64)
+
+
 @dataclass(frozen=True)
 class KdTree:
     """Options of the tree of boxes: all public.
@@ -41,17 +44,18 @@ class KdTree:
         height: How many levels there are in all; None goes down to single cells.
     """
 
-    share: Fraction | None = None
-    levels: int = 2
-    height: int | None = None
+    share: Annotated[Fraction | None, check.SHARE] = None
+    levels: Annotated[int, LEVELS] = 2
+    height: Annotated[int | None, HEIGHT] = None
 
     def __post_init__(self) -> None:
         if self.share is not None:
             object.__setattr__(self, "share", budget.share(self.share, "share"))
-        for name, most in (("levels", MOST_MEDIAN_LEVELS), ("height", 64)):
+        for name, allowed in (("levels", LEVELS), ("height", HEIGHT)):
             value = getattr(self, name)
             if value is not None or name == "levels":
-                object.__setattr__(self, name, check.whole(value, name, 0, most, "a number of levels"))
+                number = check.whole(value, name, allowed.least, allowed.most, "a number of levels")
+                object.__setattr__(self, name, number)
         if self.height is not None and self.height < self.levels:
             raise OptionError(
                 f"A tree of height {self.height} has no room for {self.levels} levels of medians.",

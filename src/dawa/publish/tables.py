@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from typing import Any, TextIO
 
 import numpy as np
@@ -11,7 +11,7 @@ from dawa.arrays import FloatArray, IntArray
 from dawa.axis import Axis
 from dawa.axis.apart import touching
 from dawa.axis.written import written
-from dawa.results.answers import Answer
+from dawa.results.answers import LISTED, Answer
 from dawa.results.release import Release
 from dawa.spec.ranges import Asked
 
@@ -96,8 +96,8 @@ def answers(release: Release, asked: Sequence[Asked], found: Sequence[Answer]) -
     for one, answer in zip(asked, found, strict=True):
         known = dict(one.labels)
         spans = (end for both in zip(one.lo, one.hi, strict=True) for end in both)
-        rows.append((*(known.get(name, "") for name in names), *spans, *astuple(answer)))
-    return Rows([*names, *ends, *(field.name for field in fields(Answer))], rows)
+        rows.append((*(known.get(name, "") for name in names), *spans, *answer.row().values()))
+    return Rows([*names, *ends, *LISTED], rows)
 
 
 def clips(release: Release) -> bool:

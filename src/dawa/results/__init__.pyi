@@ -1,3 +1,3 @@
-from . import answers, estimate, file, margins, overview, release, statement
+from . import answers, estimate, file, margins, overview, release, statement, tabled
 
-__all__ = ["answers", "estimate", "file", "margins", "overview", "release", "statement"]
+__all__ = ["answers", "estimate", "file", "margins", "overview", "release", "statement", "tabled"]

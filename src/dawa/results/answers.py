@@ -15,8 +15,8 @@ known before any data.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,8 @@ class Answer:
         high: The upper end of this interval.
         confidence: The probability, at least, that it holds the truth.
         remark: What else is counted in it, or what was counted at all, in words; empty if there is nothing to add.
+        lo: The lower end of the range, as it was asked; with several axes, one for each. None if it is no range.
+        hi: The upper end.
     """
 
     value: float
@@ -51,6 +53,12 @@ class Answer:
     high: float
     confidence: float
     remark: str = ""
+    lo: Any = None
+    hi: Any = None
+
+    def row(self) -> dict[str, Any]:
+        """What tables and JSON list of it, by name: all but the range, which they write in their own way."""
+        return {name: getattr(self, name) for name in LISTED}
 
     def __str__(self) -> str:
         bias = f", at most {self.bias_bound:,.0f} more from cut buckets" if self.bias_bound else ""
@@ -59,6 +67,10 @@ class Answer:
             f" (between {self.low:,.0f} and {self.high:,.0f} with {self.confidence:.0%} confidence)"
             f"{self.remark and '; '}{self.remark}"
         )
+
+
+LISTED = tuple(field.name for field in fields(Answer) if field.name not in {"lo", "hi"})
+"""The names in ``Answer.row``."""
 
 
 class Cuts(NamedTuple):

@@ -1,41 +1,39 @@
 """A release: the only thing that is published. It answers any range, any number of times, at no further cost."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dawa import check
-from dawa.arrays import BoolArray, FloatArray
-from dawa.axis import Axis, AxisValue, State
+from dawa.arrays import FloatArray
+from dawa.axis import Axis, State
 from dawa.axis.apart import named, patterns, touching
 from dawa.errors import OptionError
 from dawa.host import atomic
-from dawa.numerals import told
-from dawa.queries.bucket_queries import BucketQueries, coordinates
-from dawa.queries.workload import Workload
-from dawa.results import bands, file, quantiles, statistics
+from dawa.queries.bucket_queries import BucketQueries
+from dawa.results import bands, file, quantiles, ranges, statistics, tabled
 from dawa.results.answers import Answer, answers
 from dawa.results.bands import Band
 from dawa.results.estimate import Estimate
 from dawa.results.quantiles import Quantile
+from dawa.results.ranges import End, Range
 from dawa.results.statement import PrivacyStatement
 from dawa.results.statistics import Statistic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
-End = AxisValue | Sequence[AxisValue] | NDArray[Any]
-"""One end of a range: a value of the axis; with several axes, one value for each."""
 
-Range = tuple[End, End]
-"""A lower and an upper end."""
+ROWS = 2**16
+"""Synthetic rows that are drawn at a time."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +85,40 @@ class Release:
         """Bucket bounds in the attribute's own units, on one axis."""
         return self.axis.value(self.estimate.buckets.bounds)
 
+    @property
+    def buckets(self) -> tabled.BucketTable:
+        """The buckets on one axis: their ends in the attribute's own units, cells, value, standard deviation.
+
+        >>> import dawa
+        >>> rel = dawa.release({"age": [31, 45, 45, 62]}, dawa.Axis("age", 0, 100), epsilon=1, partition="one", seed=0)
+        >>> [(bucket.lo, bucket.hi, bucket.cells) for bucket in rel.buckets]
+        [(0, 100, 100)]
+
+        Raises:
+            OptionError: If there are several axes.
+        """
+        if len(self.axes) > 1:
+            raise OptionError(
+                f"This release has {len(self.axes)} axes, and buckets of any shape.",
+                "use rel.to_pandas() for its cells, or rel.answers for ranges.",
+            )
+        return tabled.BucketTable.of(self.axis, self.estimate)
+
+    @property
+    def total(self) -> Answer:
+        """How many records lie on the axes, with 95% confidence; those in no range are in ``apart``."""
+        lows, highs = ([getattr(axis, end) for axis in self.axes] for end in ("start", "stop"))
+        return self._answers([(lows, highs)], 0.95)[0]
+
+    def to_pandas(self) -> "DataFrame":
+        """A row for each bucket on one axis, for each cell on several.
+
+        Raises:
+            OptionError: If there are too many cells, or pandas is not installed.
+        """
+        one = len(self.axes) == 1
+        return tabled.frame(self.buckets.columns() if one else tabled.cells(self.axes, self.estimate))
+
     def answer(self, lo: End, hi: End, confidence: float = 0.95) -> Answer:
         """How many records lie from ``lo`` up to but not including ``hi``.
 
@@ -109,7 +141,7 @@ class Release:
             hi: Upper ends.
             confidence: For each range on its own.
         """
-        return self._answers(_pairs(lo, hi), confidence)
+        return self._answers(ranges.pairs(lo, hi), confidence)
 
     def apart(self, confidence: float = 0.95) -> list[Apart]:
         """The records that are in no range: missing, outside or not listed, each kind with error bars.
@@ -136,14 +168,14 @@ class Release:
         """The estimated number of records in each bucket, or in each of many ranges."""
         if lo is None and hi is None:
             return self.estimate.totals
-        return self.estimate.totals_of(self._queries(_pairs(lo, hi))[0])
+        return self.estimate.totals_of(ranges.queries(self.axes, self.estimate, ranges.pairs(lo, hi)).queries)
 
     def variances(self, lo: ArrayLike | None = None, hi: ArrayLike | None = None) -> FloatArray:
         """The variance of the noise in each bucket's total, or in each of many ranges, before post-processing."""
         if lo is None and hi is None:
             bucket = np.arange(len(self.estimate.buckets), dtype=np.float64)
             return self.estimate.range_variances(bucket, bucket + 1)
-        return self.estimate.variances_of(self._queries(_pairs(lo, hi))[0])
+        return self.estimate.variances_of(ranges.queries(self.axes, self.estimate, ranges.pairs(lo, hi)).queries)
 
     def quantile(self, fraction: float, confidence: float = 0.95) -> Quantile:
         """The smallest value up to which at least this fraction of the records lies: 0.5 gives the median.
@@ -240,20 +272,29 @@ class Release:
         otherwise they lie anywhere in their bucket. All of them have a cell: records that ``apart`` lists are not
         drawn. No noise is added here, so a seed does no harm.
         """
-        for name, number in (("size", size), ("seed", 0 if seed is None else seed)):
-            check.whole(number, name, 0)
-        before, bounds = quantiles.records_before(self.estimate), self.estimate.buckets.bounds
-        rng = np.random.default_rng(seed)
-        place = np.interp(rng.uniform(0, before[-1], size), *quantiles.steps(before, bounds))
-        cell = np.minimum(np.floor(place).astype(np.int64), bounds[-1] - 1)
-        if len(self.axes) == 1:
-            return self.axis.value(cell if self.axis.whole else place)
-        cells = self.estimate.buckets.cells(cell, self.estimate.shape)
-        places = cells + rng.uniform(0, 1, cells.shape)
-        columns = [axis.value(cells[:, i] if axis.whole else places[:, i]) for i, axis in enumerate(self.axes)]
+        drawn = list(self.sampled(size, seed))
+        columns = [np.concatenate(parts) for parts in zip(*drawn, strict=True)]
+        if len(columns) == 1:
+            return columns[0]
         if len({column.dtype.kind for column in columns}) > 1:  # dates and numbers have no type in common
             columns = [column.astype(object) for column in columns]
         return np.stack(columns, axis=1)
+
+    def sampled(self, size: int, seed: int | None = None) -> Iterator[list[NDArray[Any]]]:
+        """The same values as from ``sample`` in pieces, each with a column for every axis: for tables of any length."""
+        for name, number in (("size", size), ("seed", 0 if seed is None else seed)):
+            check.whole(number, name, 0)
+        before, bounds = quantiles.records_before(self.estimate), self.estimate.buckets.bounds
+        steps, rng = quantiles.steps(before, bounds), np.random.default_rng(seed)
+        for begin in range(0, max(size, 1), ROWS):
+            place = np.interp(rng.uniform(0, before[-1], min(size - begin, ROWS)), *steps)
+            cell = np.minimum(np.floor(place).astype(np.int64), bounds[-1] - 1)
+            if len(self.axes) == 1:
+                yield [self.axis.value(cell if self.axis.whole else place)]
+                continue
+            cells = self.estimate.buckets.cells(cell, self.estimate.shape)
+            places = cells + rng.uniform(0, 1, cells.shape)
+            yield [axis.value(cells[:, i] if axis.whole else places[:, i]) for i, axis in enumerate(self.axes)]
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON values, as ``save`` writes them."""
@@ -291,11 +332,12 @@ class Release:
         return picture.figure(self, path)
 
     def _answers(self, pairs: list[tuple[object, object]], confidence: float) -> list[Answer]:
-        queries, border, whole = self._queries(pairs)
-        return answers(self.estimate, queries, border, whole, confidence, [self._note(*pair) for pair in pairs])
+        asked = ranges.queries(self.axes, self.estimate, pairs)
+        found = answers(self.estimate, *asked, confidence, [self._note(*pair) for pair in pairs])
+        return [replace(one, **ranges.told_ends(self.axes, *pair)) for one, pair in zip(found, pairs, strict=True)]
 
     def _ranged(self, lo: object, hi: object) -> statistics.Ranged:
-        return statistics.Ranged(self.estimate, *self._queries([(lo, hi)]))
+        return statistics.Ranged(self.estimate, *ranges.queries(self.axes, self.estimate, [(lo, hi)]))
 
     def _pair(
         self, first: Range, second: Range, other: "Release | None", confidence: float
@@ -303,8 +345,7 @@ class Release:
         """Two ranges, the second perhaps of another release, and what to remark about them."""
         rel = self if other is None else other
         for ends in (first, second):
-            if not _listed(ends) or len(ends) != 2:
-                raise OptionError(f"{told(ends)} is not a range.", "pass both ends together: (lo, hi).")
+            ranges.check_pair(ends)
         apart = self.privacy.private and rel.privacy.private and None not in {self.id, rel.id} and self.id != rel.id
         notes = dict.fromkeys((self._note(*first), rel._note(*second)))  # noqa: SLF001  a release too
         ranged = self._ranged(*first), rel._ranged(*second)  # noqa: SLF001
@@ -318,32 +359,7 @@ class Release:
 
     def _note(self, lo: object, hi: object) -> str:
         """What a range holds besides its own values, and how many records of a unit were counted."""
-        spans = ((axis, axis.span(low, high)) for axis, low, high in self._by_axis(lo, hi))
-        held = touching(self.axes, [(start == 0, stop == axis.size) for axis, (start, stop) in spans])
-        return "; ".join(part for part in (held, self.privacy.kept) if part)
-
-    def _queries(self, pairs: list[tuple[object, object]]) -> tuple[BucketQueries, FloatArray, BoolArray]:
-        """Ranges in the axes' own units as queries on buckets, their numbers of border cells, and which cut no cell."""
-        spans = [[axis.span(a, b) for axis, a, b in self._by_axis(lo, hi)] for lo, hi in pairs]
-        lo, hi = (np.array([[float(span[end]) for span in query] for query in spans]) for end in (0, 1))
-        whole = np.array([all(border.denominator == 1 for span in query for border in span) for query in spans])
-        buckets = self.estimate.buckets
-        if len(self.axes) > 1:
-            workload = Workload.rectangles(lo, hi, self.estimate.shape)
-            return buckets.queries(workload), _border_cells(lo, hi, self.estimate.shape), whole
-        runs = (coordinates(ends[:, 0], buckets.bounds) for ends in (lo, hi))
-        return BucketQueries.of_runs(len(buckets), *runs), _border_cells(lo, hi, self.estimate.shape), whole
-
-    def _by_axis(self, lo: object, hi: object) -> Iterator[tuple[Axis, object, object]]:
-        """The two ends on every axis."""
-        count = len(self.axes)
-        lows, highs = ([lo], [hi]) if count == 1 and not (_listed(lo) and _listed(hi)) else (lo, hi)
-        if not (_listed(lows) and _listed(highs) and len(lows) == len(highs) == count):
-            names = ", ".join(axis.column for axis in self.axes)
-            raise OptionError(
-                f"A range of this release has two ends on each of {names}.", "pass (lo, …), (hi, …), one for each axis."
-            )
-        yield from zip(self.axes, lows, highs, strict=True)
+        return "; ".join(part for part in (ranges.held(self.axes, lo, hi), self.privacy.kept) if part)
 
     def __repr__(self) -> str:
         axes = " × ".join(f"{axis.column!r} from {axis.start} to {axis.stop}" for axis in self.axes)
@@ -356,35 +372,3 @@ class Release:
         from dawa.plots import picture  # noqa: PLC0415  it draws releases
 
         return picture.page(self)
-
-
-def _border_cells(lo: FloatArray, hi: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    """At most how many cells of each box have a neighbour outside it.
-
-    A bucket is a connected patch, so a bucket that a box cuts holds such a cell.
-    """
-    widths, size = np.ceil(hi) - np.floor(lo), np.array(shape)
-    faces = (lo > 0).astype(np.float64) + (hi < size)
-    cells: FloatArray = (faces * widths.prod(axis=1, keepdims=True) / widths).sum(axis=1)
-    return np.maximum(cells, 1)
-
-
-def _listed(end: object) -> TypeGuard[tuple[object, ...] | list[object] | NDArray[Any]]:
-    """Whether an end is a row of several values."""
-    return isinstance(end, (tuple, list, np.ndarray))
-
-
-def _several(end: ArrayLike) -> list[object]:
-    """One end as a list, several ends as they are: rows of any kinds and lengths, which numpy would not take."""
-    one = isinstance(end, str) or not isinstance(end, Iterable) or (isinstance(end, np.ndarray) and end.ndim == 0)
-    return [end] if one else list(end)  # type: ignore[arg-type]  # an Iterable, as mypy cannot see
-
-
-def _pairs(lo: ArrayLike | None, hi: ArrayLike | None) -> list[tuple[object, object]]:
-    """Lower and upper ends, pair by pair, as plain values."""
-    if lo is None or hi is None:
-        raise OptionError("Only one end of the ranges is given.", "pass both lo and hi, or neither.")
-    lows, highs = (_several(end) for end in (lo, hi))
-    if len(lows) != len(highs) or not lows:
-        raise OptionError("lo and hi do not have the same length.", "pass one hi for every lo.")
-    return list(zip(lows, highs, strict=True))

@@ -58,11 +58,11 @@ def apart(release: Release, confidence: float) -> models.Apart:
     """How many records are in ranges, and how many in none."""
     found = overview(release, confidence)
     return models.Apart(
-        inside=models.Counted(**asdict(found.inside)),
-        apart=None if found.apart is None else models.Counted(**asdict(found.apart)),
+        inside=models.Counted(**found.inside.row()),
+        apart=None if found.apart is None else models.Counted(**found.apart.row()),
         share=found.share,
         warning=found.warning,
-        ways=[models.Way(label=way.label, states=list(way.states), **asdict(way.answer)) for way in found.ways],
+        ways=[models.Way(label=way.label, states=list(way.states), **way.answer.row()) for way in found.ways],
     )
 
 
@@ -98,7 +98,7 @@ def answers(release: Release, asked: Ranges, each: Sequence[float], confidence: 
         lo, hi = ([end[0] if one else tuple(end) for end in ends] for ends in (lows, highs))
         found = release.answers(lo, hi, confidence)
         yield [
-            models.Answer(lo=list(low), hi=list(high), **asdict(answer))
+            models.Answer(lo=list(low), hi=list(high), **answer.row())
             for low, high, answer in zip(lows, highs, found, strict=True)
         ]
 

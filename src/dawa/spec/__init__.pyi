@@ -1,3 +1,3 @@
-from . import model, ranges, toml
+from . import model, notation, ranges, toml
 
-__all__ = ["model", "ranges", "toml"]
+__all__ = ["model", "notation", "ranges", "toml"]

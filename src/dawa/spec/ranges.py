@@ -1,28 +1,29 @@
 """Ranges as people write them: ``20000:60000`` on a command line, or a CSV file with the columns ``lo`` and ``hi``.
 
-Ends are in the attribute's own units. ``..`` can always separate two ends. ``:`` works where it occurs only once, so
-times need two dots: ``2013-01-01 08:00..2013-01-02``. Over several axes, commas separate the axes' ranges.
+Ends are in the attribute's own units; ``notation`` says how one axis's range can be written. Over several axes, commas
+separate the axes' ranges: ``15:60,*``. In a file, an empty end means that of the axis.
 """
 
 import csv
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import TextIO
 
 import numpy as np
 
 from dawa.axis import Axis
-from dawa.axis.written import middle, written
-from dawa.budget import shown
 from dawa.errors import DawaError, WorkloadError
-from dawa.limits import MOST_QUERIES_ENUMERATED, MOST_RANGES_FILE, MOST_SPEC_BYTES
+from dawa.limits import MOST_CUTS_TRIED, MOST_QUERIES_ENUMERATED, MOST_RANGES_FILE, MOST_SPEC_BYTES
 from dawa.numerals import brief, told
 from dawa.queries.workload import Workload
 from dawa.results.answers import Answer
 from dawa.results.release import Release
+from dawa.spec import notation
 
 ENDS = (("lo", "hi"), ("from", "to"))
 """Names that the two columns of an axis may have; over several axes, ``age_lo`` and so on."""
@@ -47,37 +48,55 @@ class Asked:
     labels: tuple[tuple[str, str], ...] = ()
 
 
-def split(text: str) -> tuple[str, str]:
-    """The two ends of a range.
-
-    >>> split("20000:60000"), split("-60..0"), split("2013-01-01 08:00..2013-01-02")
-    (('20000', '60000'), ('-60', '0'), ('2013-01-01 08:00', '2013-01-02'))
+def typed(text: str, axes: Sequence[Axis]) -> Asked:
+    """A range from a command line: one per axis, with commas in between.
 
     Raises:
-        WorkloadError: If there are not exactly two.
+        DawaError: If it is not a range of these axes, or can be read in several ways.
     """
-    ends = [end.strip() for end in text.split(".." if ".." in text else ":")]
-    if len(ends) == 2 and all(ends) and not any(end.startswith(".") for end in ends):
-        return ends[0], ends[1]
-    if len(ends) > 2 and ".." not in text:
-        raise WorkloadError(f"{told(text)} has several colons.", "write two dots between the ends: from..to.")
-    raise WorkloadError(f"{told(text)} is not a range.", "write both ends, such as 20000:60000 or 20000..60000.")
+    where = f"The range {told(text)}"
+    try:
+        found = [[notation.ends(text, axes[0])]] if len(axes) == 1 else _read(text, axes)
+    except DawaError as error:
+        problem = error.problem if told(text) in error.problem else f"{where} cannot be answered: {error.problem}"
+        raise type(error)(problem, error.hint) from None
+    if any(ends != found[0] for ends in found):
+        raise WorkloadError(f"{told(text)} can be read in several ways.", notation.IN_A_FILE)
+    return _of(found[0], where)
 
 
-def typed(text: str, axes: Sequence[Axis]) -> Asked:
-    """A range from a command line: one per axis, with commas in between."""
-    parts = text.split(",") if len(axes) > 1 else [text]
-    if len(parts) != len(axes):
+def _read(text: str, axes: Sequence[Axis]) -> list[list[notation.Ends]]:
+    """What a text with commas means: more than one thing where commas may be part of categories."""
+    pieces = text.split(",")
+    if len(pieces) == len(axes):
+        return [[notation.ends(piece, axis) for piece, axis in zip(pieces, axes, strict=True)]]
+    found = []
+    if len(axes) < len(pieces) <= MOST_CUTS_TRIED:
+        for cuts in combinations(range(1, len(pieces)), len(axes) - 1):
+            parts = [",".join(pieces[a:b]) for a, b in pairwise((0, *cuts, len(pieces)))]
+            if any("," in part and axis.kind != "ordered" for part, axis in zip(parts, axes, strict=True)):
+                continue
+            with suppress(DawaError):
+                ends = [notation.ends(part, axis) for part, axis in zip(parts, axes, strict=True)]
+                spans(_of(ends, ""), axes)
+                found.append(ends)
+    if not found:
         raise WorkloadError(
-            f"{told(text)} names {len(parts)} range{'s' * (len(parts) != 1)}, but there are {len(axes)} axes.",
+            f"{told(text)} names {len(pieces)} range{'s' * (len(pieces) != 1)}, but there are {len(axes)} axes.",
             f"write one for each of {', '.join(brief(axis.column) for axis in axes)}, with commas in between.",
         )
-    ends = [split(part) for part in parts]
-    return Asked(tuple(lo for lo, _ in ends), tuple(hi for _, hi in ends), f"The range {told(text)}")
+    return found
+
+
+def _of(ends: Sequence[notation.Ends], where: str, labels: tuple[tuple[str, str], ...] = ()) -> Asked:
+    """A range from its ends on each axis."""
+    return Asked(tuple(lo for lo, _ in ends), tuple(hi for _, hi in ends), where, labels)
 
 
 def listed(path: str | Path, axes: Sequence[Axis]) -> list[Asked]:
     """The ranges in a CSV file with a header; the entries of other columns are kept.
+
+    An empty end is that of the axis, unless it is a category. A line without any separator is left out if it is empty.
 
     Raises:
         WorkloadError: If the file cannot be read, lacks a column, or one of its lines lacks an end.
@@ -85,7 +104,7 @@ def listed(path: str | Path, axes: Sequence[Axis]) -> list[Asked]:
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(limited(file, path))
-            lines = [(reader.line_num, [entry.strip() for entry in line]) for line in reader]
+            lines = [(reader.line_num, line) for line in reader]
     except FileNotFoundError:
         raise WorkloadError(f"There is no file {path}.", RANGES) from None
     except WorkloadError:
@@ -93,10 +112,14 @@ def listed(path: str | Path, axes: Sequence[Axis]) -> list[Asked]:
     except (OSError, ValueError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not CSV"
         raise WorkloadError(f"{path} cannot be read: {reason}.", RANGES) from None
-    header = lines[0][1] if lines else []
+    header = [name.strip() for name in lines[0][1]] if lines else []
     places = [_columns(header, axis, path, alone=len(axes) == 1) for axis in axes]
     _check_labels([name for i, name in enumerate(header) if all(i not in both for both in places)], axes, path)
-    asked = [_asked(line, header, places, f"Line {number} of {path}") for number, line in lines[1:] if any(line)]
+    asked = [
+        _asked(line, header, places, axes, f"Line {number} of {path}")
+        for number, line in lines[1:]
+        if len(line) > 1 or any(entry.strip() for entry in line)
+    ]
     if not asked:
         raise WorkloadError(f"{path} holds no range.", "write one range per line, below the names of the columns.")
     return asked
@@ -178,30 +201,28 @@ def _check_labels(names: list[str], axes: Sequence[Axis], path: str | Path) -> N
             raise WorkloadError(f"{path} has a column {name!r} too many.", "rename it, or leave it out.")
 
 
-def _asked(line: list[str], header: list[str], places: list[tuple[int, int]], where: str) -> Asked:
-    if len(line) != len(header) or not all(line[place] for both in places for place in both):
+def _asked(
+    line: list[str], header: list[str], places: list[tuple[int, int]], axes: Sequence[Axis], where: str
+) -> Asked:
+    if len(line) != len(header):
         raise WorkloadError(f"{where} is not a range.", f"write one entry for each of {', '.join(header)}.")
-    ends = {place for both in places for place in both}
-    labels = tuple((header[i], line[i]) for i in range(len(line)) if i not in ends)
-    return Asked(tuple(line[lo] for lo, _ in places), tuple(line[hi] for _, hi in places), where, labels)
+    both = [notation.filled(line[lo], line[hi], axis) for (lo, hi), axis in zip(places, axes, strict=True)]
+    taken = {place for pair in places for place in pair}
+    return _of(both, where, tuple((header[i], line[i].strip()) for i in range(len(line)) if i not in taken))
 
 
 def whole(axes: Sequence[Axis]) -> Asked:
     """All that there is: every axis from its first cell to its last."""
-    ends = [_ends(axis) for axis in axes]
-    return Asked(tuple(lo for lo, _ in ends), tuple(hi for _, hi in ends), "The whole range")
-
-
-def _ends(axis: Axis) -> tuple[str, str]:
-    """Both ends of an axis as its ``span`` reads them, exactly."""
-    if axis.kind == "dates":
-        lo, hi = written(axis, [0], [axis.size])
-        return str(lo[0]), str(hi[0])
-    lowest, highest = (shown(end) if isinstance(end, Fraction) else str(end) for end in (axis.start, axis.stop))
-    return lowest, highest
+    return _of([notation.texts(axis, 0, axis.size) for axis in axes], "The whole range")
 
 
 def example(axes: Sequence[Axis]) -> str:
     """A range to try with ``dawa query``, as it is typed: the middle half of every axis."""
-    ends = [f"{lo}..{hi}" if ":" in f"{lo}{hi}" else f"{lo}:{hi}" for lo, hi in zip(*middle(axes), strict=True)]
-    return shlex.quote(",".join(ends))
+    cells = [(axis.size // 4, max(3 * axis.size // 4, axis.size // 4 + 1)) for axis in axes]
+    meant = [(Fraction(lo), Fraction(hi)) for lo, hi in cells]
+    ways = [notation.joined(axis, lo, hi) for axis, (lo, hi) in zip(axes, cells, strict=True)]
+    for text in map(",".join, product(*ways)):
+        with suppress(DawaError):
+            if spans(typed(text, axes), axes) == meant:
+                return shlex.quote(text)
+    return "--queries ranges.csv"  # categories that hold separators, and one another

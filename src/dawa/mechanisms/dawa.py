@@ -1,0 +1,58 @@
+"""DAWA itself: the walk, then the best strategy; or no buckets at all, where that promises more."""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from dawa import check
+from dawa.errors import OptionError
+from dawa.mechanisms.two_stage import TwoStage
+from dawa.numerals import told
+from dawa.partition import choose as stage_one
+from dawa.partition.buckets import Buckets, GridMethod, Method
+from dawa.partition.choose import PartitionLike
+
+AIMS = ("error", "guarantee")
+Aim = Annotated[str, check.Names(AIMS)]
+
+GUARANTEED_CELLS, GUARANTEED_CELLS_ON_MAPS = 2**16, 2**12
+"""Cells up to which measuring every cell promises more than buckets do, on most data; ``dawa_bench.guarantee``."""
+
+
+@dataclass(frozen=True)
+class Dawa(TwoStage):
+    """DAWA: buckets by the two-phase walk, then the strategy with the least expected error for the workload.
+
+    The two stages of Li, Hay, Miklau and Wang (PVLDB 2014), each made private and better; ``partition/walk.md``.
+
+    Attributes:
+        aim: ``"error"`` makes answers that are close to the truth on the whole. ``"guarantee"`` makes intervals that
+            promise it narrow: buckets make answers better than can be promised, so it takes none as long as there are
+            not too many cells.
+    """
+
+    name = "dawa"
+    summary = "Two-phase tree walk, then the best strategy for the workload: the default."
+    aim: Aim = "error"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.aim, str) or self.aim not in AIMS:
+            raise OptionError(f"There is no aim {told(self.aim)}.", f"choose one of {', '.join(AIMS)}.")
+        if self.aim == "guarantee" and not _is_default(self.partition):
+            raise OptionError("aim='guarantee' chooses the partition itself.", "leave out either aim or the partition.")
+
+    def method(self, shape: tuple[int, ...]) -> Method | GridMethod | Buckets:
+        """How buckets are chosen; for the narrowest guarantee, every cell is one as long as there are not too many."""
+        most = GUARANTEED_CELLS if len(shape) == 1 else GUARANTEED_CELLS_ON_MAPS
+        alone = self.aim == "guarantee" and math.prod(shape) <= most
+        return stage_one.method("none" if alone else self.partition, shape)
+
+    def plain(self, method: Method | GridMethod | Buckets) -> dict[str, Any]:
+        """Options as JSON can hold them."""
+        alone = {"partition": "none"} if self.aim == "guarantee" and isinstance(method, Buckets) else {}
+        return {**super().plain(method), **alone, "aim": self.aim}
+
+
+def _is_default(partition: PartitionLike) -> bool:
+    return isinstance(partition, str) and partition == Dawa.partition

@@ -1,0 +1,138 @@
+"""Ranges in the attribute's own units, as they are asked in Python, and what they are on a release's buckets."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dawa import numerals
+from dawa.arrays import BoolArray, FloatArray
+from dawa.axis import Axis, AxisValue
+from dawa.axis.apart import touching
+from dawa.errors import OptionError
+from dawa.numerals import told
+from dawa.queries.bucket_queries import BucketQueries, coordinates
+from dawa.queries.workload import Workload
+from dawa.results.estimate import Estimate
+
+End = AxisValue | Sequence[AxisValue] | NDArray[Any]
+"""One end of a range: a value of the axis; with several axes, one value for each."""
+
+Range = tuple[End, End]
+"""A lower and an upper end."""
+
+
+class OnBuckets(NamedTuple):
+    """Ranges on buckets.
+
+    Attributes:
+        queries: The ranges, in bucket coordinates.
+        border: At most how many cells lie along the border of each.
+        whole: Which of them cover whole cells only.
+    """
+
+    queries: BucketQueries
+    border: FloatArray
+    whole: BoolArray
+
+
+def queries(axes: Sequence[Axis], estimate: Estimate, asked: Sequence[tuple[object, object]]) -> OnBuckets:
+    """Ranges in the axes' own units as queries on buckets.
+
+    Raises:
+        DawaError: If an end is not a value of its axis, or a range is empty.
+    """
+    spans = [[axis.span(a, b) for axis, a, b in by_axis(axes, lo, hi)] for lo, hi in asked]
+    lo, hi = (np.array([[float(span[end]) for span in query] for query in spans]) for end in (0, 1))
+    whole = np.array([all(border.denominator == 1 for span in query for border in span) for query in spans])
+    buckets, border = estimate.buckets, border_cells(lo, hi, estimate.shape)
+    if len(axes) > 1:
+        return OnBuckets(buckets.queries(Workload.rectangles(lo, hi, estimate.shape)), border, whole)
+    runs = (coordinates(ends[:, 0], buckets.bounds) for ends in (lo, hi))
+    return OnBuckets(BucketQueries.of_runs(len(buckets), *runs), border, whole)
+
+
+def border_cells(lo: FloatArray, hi: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """At most how many cells of each box have a neighbour outside it.
+
+    A bucket is a connected patch, so a bucket that a box cuts holds such a cell.
+    """
+    widths, size = np.ceil(hi) - np.floor(lo), np.array(shape)
+    faces = (lo > 0).astype(np.float64) + (hi < size)
+    cells: FloatArray = (faces * widths.prod(axis=1, keepdims=True) / widths).sum(axis=1)
+    return np.maximum(cells, 1)
+
+
+def by_axis(axes: Sequence[Axis], lo: object, hi: object) -> Iterator[tuple[Axis, object, object]]:
+    """The two ends of a range on every axis.
+
+    Raises:
+        OptionError: If there are more or fewer.
+    """
+    count = len(axes)
+    lows, highs = ([lo], [hi]) if count == 1 and not (_listed(lo) and _listed(hi)) else (lo, hi)
+    if not (_listed(lows) and _listed(highs) and len(lows) == len(highs) == count):
+        names = ", ".join(axis.column for axis in axes)
+        raise OptionError(
+            f"A range of this release has two ends on each of {names}.", "pass (lo, …), (hi, …), one for each axis."
+        )
+    yield from zip(axes, lows, highs, strict=True)
+
+
+def held(axes: Sequence[Axis], lo: object, hi: object) -> str:
+    """What a range holds besides its own values, in words."""
+    spans = ((axis, axis.span(low, high)) for axis, low, high in by_axis(axes, lo, hi))
+    return touching(axes, [(start == 0, stop == axis.size) for axis, (start, stop) in spans])
+
+
+def told_ends(axes: Sequence[Axis], lo: object, hi: object) -> dict[str, Any]:
+    """The ends of a range as they were asked, in values that can be compared."""
+    lows, highs = zip(*((_plain(low), _plain(high)) for _, low, high in by_axis(axes, lo, hi)), strict=True)
+    return {"lo": lows, "hi": highs} if len(axes) > 1 else {"lo": lows[0], "hi": highs[0]}
+
+
+def pairs(lo: ArrayLike | None, hi: ArrayLike | None) -> list[tuple[object, object]]:
+    """Lower and upper ends, pair by pair, as plain values.
+
+    Raises:
+        OptionError: If there is not one upper end for every lower one.
+    """
+    if lo is None or hi is None:
+        raise OptionError("Only one end of the ranges is given.", "pass both lo and hi, or neither.")
+    lows, highs = (_several(end) for end in (lo, hi))
+    if len(lows) != len(highs) or not lows:
+        raise OptionError("lo and hi do not have the same length.", "pass one hi for every lo.")
+    return list(zip(lows, highs, strict=True))
+
+
+def check_pair(ends: object) -> None:
+    """Refuse what is not a lower and an upper end together.
+
+    Raises:
+        OptionError: If it is not.
+    """
+    if not _listed(ends) or len(ends) != 2:
+        raise OptionError(f"{told(ends)} is not a range.", "pass both ends together: (lo, hi).")
+
+
+def _listed(end: object) -> TypeGuard[tuple[object, ...] | list[object] | NDArray[Any]]:
+    """Whether an end is a row of several values."""
+    return isinstance(end, (tuple, list, np.ndarray))
+
+
+def _plain(end: object) -> object:
+    """One end as Python has it: no number of NumPy, and no fraction where another number is as exact."""
+    if isinstance(end, (np.number, np.bool_, np.str_)):
+        return end.item()
+    if isinstance(end, Fraction):
+        near = int(end) if end.denominator == 1 else float(end)
+        return near if numerals.exact(near) == end else end
+    return end
+
+
+def _several(end: ArrayLike) -> list[object]:
+    """One end as a list, several ends as they are: rows of any kinds and lengths, which numpy would not take."""
+    one = isinstance(end, str) or not isinstance(end, Iterable) or (isinstance(end, np.ndarray) and end.ndim == 0)
+    return [end] if one else list(end)  # type: ignore[arg-type]  # an Iterable, as mypy cannot see
