@@ -11,10 +11,12 @@ import typer
 from rich.table import Table
 
 import dawa
+from dawa.cli import figures
 from dawa.cli.options import Json, Place, as_number
 from dawa.cli.terminal import reported, screen, tell, text, write_json
 
 if TYPE_CHECKING:  # --help answers without them
+    from dawa.publish.figures import Figure
     from dawa.results.answers import Answer
     from dawa.results.overview import Overview
     from dawa.results.release import Release
@@ -37,6 +39,10 @@ HELP = """Ask a release how many records lie in a range. It costs nothing, any n
   dawa query map/ "-74.1:-73.9,*"            # * is the whole axis
   dawa query out/ --queries ranges.csv --csv # many: columns lo,hi or from,to
   dawa query out/ 0:1000 --out answers.parquet   # or .csv, .json
+  dawa query out/ --quantile 0.25,0.5,0.75 --mean
+  dawa query out/ :18 18:65 --share          # each as a part of all
+  dawa query out/ :18 65: --ratio            # or --difference
+  dawa query out/ :18 --ratio --with lastyear/   # of two releases
 
 \b
 Each answer comes with its noise margin, the most that cut buckets can add to
@@ -75,44 +81,83 @@ def query(
         str | None,
         typer.Option(metavar="FILE", help="Write a new file: .csv, .json or .parquet.", show_default=False),
     ] = None,
+    quantile: figures.Quantiles = None,
+    mean: figures.Mean = False,
+    sum_: figures.Sum = False,
+    share: figures.Share = False,
+    difference: figures.Difference = False,
+    ratio: figures.Ratio = False,
+    other: figures.Other = None,
 ) -> None:
-    """Print what a release says to ranges that were typed, and to those in a file."""
+    """Print what a release says to ranges that were typed, and to those in a file, and the figures that are wanted."""
     if json + csv + (out is not None) > 1:
         raise typer.BadParameter("--json, --csv and --out contradict each other.")
+    wanted = figures.Wanted(quantile, mean, sum_, share, difference, ratio, other)
     with reported(json):
         if out is not None:
             dawa.publish.files.ending(out, dawa.publish.files.ANSWERS)
         found = dawa.publish.folder.opened(release)
-        wanted = _wanted(found, asked or [], queries)
-        answers = dawa.spec.ranges.answered(found, wanted, confidence)
+        ranges = _ranges(found, asked or [], queries)
+        told = wanted.found(found, ranges, confidence)
+        if not told:
+            ranges = ranges or [dawa.spec.ranges.whole(found.axes)]
+        answers = dawa.spec.ranges.answered(found, ranges, confidence)
         if json:
-            write_json(_as_json(found, wanted, answers, confidence))
+            write_json(_as_json(found, ranges, answers, told, confidence))
         elif out is not None:
-            everything = _as_json(found, wanted, answers, confidence)
-            dawa.publish.files.save_answers(out, found, wanted, answers, everything)
-            tell(f"{out}: {len(answers):,} answer{'s' * (len(answers) != 1)}")
+            _save(out, found, ranges, answers, told, confidence)
         elif csv:
-            dawa.publish.tables.write(dawa.publish.tables.answers(found, wanted, answers), sys.stdout)
+            rows = dawa.publish.tables.figures(told) if told else dawa.publish.tables.answers(found, ranges, answers)
+            dawa.publish.tables.write(rows, sys.stdout)
         else:
-            screen().print(answers_as_table(found, wanted, answers))
-            tell_apart(dawa.results.overview.overview(found, confidence))
-            if not asked and queries is None:
+            _show(found, ranges, answers, told, confidence)
+            if not told and not asked and queries is None:
                 hint = f"Ask for a range: dawa query {shlex.quote(release)} {dawa.spec.ranges.example(found.axes)}"
                 screen().print(text(hint), soft_wrap=True)
 
 
-def _wanted(release: Release, typed: Sequence[str], queries: str | None) -> list[Asked]:
-    """The ranges that were typed, then those in the file; if there are none, all that there is."""
+def _ranges(release: Release, typed: Sequence[str], queries: str | None) -> list[Asked]:
+    """The ranges that were typed, then those in the file."""
     asked = [dawa.spec.ranges.typed(text, release.axes) for text in typed]
-    if queries is not None:
-        asked += dawa.spec.ranges.listed(queries, release.axes)
-    return asked or [dawa.spec.ranges.whole(release.axes)]
+    return asked if queries is None else asked + dawa.spec.ranges.listed(queries, release.axes)
 
 
-def _as_json(release: Release, asked: Sequence[Asked], answers: Sequence[Answer], confidence: float) -> dict[str, Any]:
+def _show(
+    release: Release, asked: Sequence[Asked], answers: Sequence[Answer], told: Sequence[Figure], confidence: float
+) -> None:
+    """Tables for people: answers, figures, and the records that are in no range."""
+    if answers:
+        screen().print(answers_as_table(release, asked, answers))
+    if told:
+        screen().print(figures.table(told))
+    tell_apart(dawa.results.overview.overview(release, confidence))
+
+
+def _save(
+    out: str,
+    release: Release,
+    asked: Sequence[Asked],
+    answers: Sequence[Answer],
+    told: Sequence[Figure],
+    confidence: float,
+) -> None:
+    """A file of answers; a table of figures takes their place, and JSON holds both."""
+    everything = _as_json(release, asked, answers, told, confidence)
+    if told:
+        dawa.publish.files.save_figures(out, told, everything)
+    else:
+        dawa.publish.files.save_answers(out, release, asked, answers, everything)
+    count, what = (len(told), "figure") if told else (len(answers), "answer")
+    tell(f"{out}: {count:,} {what}{'s' * (count != 1)}")
+
+
+def _as_json(
+    release: Release, asked: Sequence[Asked], answers: Sequence[Answer], told: Sequence[Figure], confidence: float
+) -> dict[str, Any]:
     """All that is told, for machines."""
     everything = dawa.results.overview.overview(release, confidence)
-    return {"answers": answers_as_json(release, asked, answers), **apart_as_json(release, everything)}
+    listed = {"figures": [figure.row() for figure in told]} if told else {}
+    return {"answers": answers_as_json(release, asked, answers), **listed, **apart_as_json(release, everything)}
 
 
 def answers_as_json(release: Release, asked: Sequence[Asked], answers: Sequence[Answer]) -> list[dict[str, Any]]:

@@ -24,7 +24,8 @@ from dawa.axis.written import typed
 from dawa.errors import FolderError, OptionError
 from dawa.host import atomic
 from dawa.numerals import exact, told
-from dawa.publish import tables
+from dawa.publish import figures, tables
+from dawa.publish.figures import Figure
 from dawa.results.answers import LISTED, Answer
 from dawa.results.release import Release
 from dawa.spec.ranges import Asked
@@ -93,6 +94,30 @@ def save_answers(
         else:
             with _text(file) as text:
                 tables.write(tables.answers(release, asked, found), text)
+
+
+def save_figures(path: str | os.PathLike[str], found: Sequence[Figure], told_as_json: object) -> None:
+    """Write figures with their intervals; ``told_as_json`` is what a file of JSON holds.
+
+    Raises:
+        OptionError: If the ending says nothing.
+        FolderError: If there is a file of that name, or it cannot be written.
+    """
+    form, rows = ending(path, ANSWERS), tables.figures(found)
+    with opened(path) as file:
+        if form == ".parquet":
+            numbers = figures.alike(found)
+            kinds = [pa.string(), *[pa.float64() if numbers else pa.string()] * 3, pa.float64(), pa.string()]
+            columns = [list(column) for column in zip(*rows.rows, strict=True)]
+            for at in (1, 2, 3):
+                columns[at] = [float(value) if numbers else str(value) for value in columns[at]]
+            arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+            pyarrow.parquet.write_table(pa.table(arrays, names=list(rows.header)), file)
+        elif form == ".json":
+            file.write(f"{json.dumps(told_as_json, indent=1)}\n".encode())
+        else:
+            with _text(file) as text:
+                tables.write(rows, text)
 
 
 def answers_as_arrow(release: Release, asked: Sequence[Asked], found: Sequence[Answer]) -> pa.Table:

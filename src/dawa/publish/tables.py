@@ -11,6 +11,7 @@ from dawa.arrays import FloatArray, IntArray
 from dawa.axis import Axis
 from dawa.axis.apart import touching
 from dawa.axis.written import written
+from dawa.publish.figures import COLUMNS, Figure
 from dawa.results.answers import LISTED, Answer
 from dawa.results.release import Release
 from dawa.spec.ranges import Asked
@@ -98,6 +99,11 @@ def answers(release: Release, asked: Sequence[Asked], found: Sequence[Answer]) -
         spans = (end for both in zip(one.lo, one.hi, strict=True) for end in both)
         rows.append((*(known.get(name, "") for name in names), *spans, *answer.row().values()))
     return Rows([*names, *ends, *LISTED], rows)
+
+
+def figures(found: Sequence[Figure]) -> Rows:
+    """Figures with their intervals."""
+    return Rows(("name", *COLUMNS), [(one.name, *(getattr(one, name) for name in COLUMNS)) for one in found])
 
 
 def clips(release: Release) -> bool:

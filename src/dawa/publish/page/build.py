@@ -24,7 +24,7 @@ from dawa.budget import shown
 from dawa.errors import FolderError, ReleaseError
 from dawa.host import atomic
 from dawa.limits import MOST_CELLS_IN_BROWSER
-from dawa.publish.figures import figures
+from dawa.publish import figures
 from dawa.results.margins import margin_factor
 from dawa.results.overview import Overview, overview
 from dawa.results.quantiles import held
@@ -217,7 +217,7 @@ def data(release: Release, found: Overview) -> dict[str, Any]:
     return {
         "release": release.to_json(),
         "shape": list(release.estimate.shape),
-        "levels": [{**_level(sure, scale), "figures": figures(release, sure)} for sure in CONFIDENCES],
+        "levels": [{**_level(sure, scale), "figures": _figures(release, sure)} for sure in CONFIDENCES],
         "middle": _middle(release),
         "times": [_times(axis) for axis in release.axes],
         "clips": [[clipped(axis, first=end == 0, last=end == 1) for end in (0, 1)] for axis in release.axes],
@@ -244,6 +244,10 @@ def _level(confidence: float, scale: float) -> dict[str, float]:
         "cut": margin_factor(chance / 2, scale),
         "total": margin_factor(chance / 2 / 2, scale),
     }
+
+
+def _figures(release: Release, confidence: float) -> list[tuple[str, ...]]:
+    return [(figure.name, *figure.texts) for figure in figures.usual(release, confidence)]
 
 
 def _middle(release: Release) -> list[int] | None:
