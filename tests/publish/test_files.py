@@ -57,7 +57,7 @@ def test_ends_have_the_type_of_the_axis(tmp_path, kind):
     assert (table["from"][0].as_py(), table["to"][0].as_py()) == ends
     assert table["value"].to_pylist() == [answer.value for answer in found[2]]
     kinds = {name: str(table.schema.field(name).type) for name in table.column_names[2:]}
-    assert kinds == {**dict.fromkeys(("value", "noise_margin", "bias_bound", "low", "high"), "double"),
+    assert kinds == {**dict.fromkeys(("value", "noise_margin", "bias_bound", "measured", "low", "high"), "double"),
                      "confidence": "double", "remark": "string"}  # fmt: skip
 
 

@@ -86,7 +86,7 @@ def test_a_map_has_cells(tmp_path, grid):
 
 def test_labels_come_first():
     asked = ranges.Asked(("1",), ("2",), "here", (("name", "one, or two"),))
-    found = dawa.Answer(1, 2, 3, 4, 5, 0.9)
+    found = dawa.Answer(1, 2, 3, 1, 4, 5, 0.9)
     table = tables.answers(dawa.release({"age": [1]}, AGE, epsilon=1, seed=0), [asked], [found])
     stream = io.StringIO()
     tables.write(table, stream)

@@ -179,10 +179,27 @@ def test_what_cannot_be_promised_is_refused(confidence):
 
 
 def test_an_answer_reads_as_a_sentence():
-    assert str(Answer(1234.4, 50, 0, 1184, 1285, 0.95)) == (
+    assert str(Answer(1234.4, 50, 0, 1234.5, 1184, 1285, 0.95)) == (
         "1,234 ± 50 noise (between 1,184 and 1,285 with 95% confidence)"
     )
-    assert "at most 7 more from cut buckets" in str(Answer(1234.4, 50, 7, 1184, 1285, 0.95))
+    assert "at most 7 more from cut buckets" in str(Answer(1234.4, 50, 7, 1234.4, 1177, 1292, 0.95))
+    assert "1,234 (1,240 before evening out) ± 50 noise" in str(Answer(1234.4, 50, 0, 1240, 1190, 1290, 0.95))
+
+
+@pytest.mark.parametrize("partition", ["walk", "none"])
+def test_the_interval_is_made_of_the_parts_that_are_told(partition):
+    """Counts so small that many buckets are evened out: nothing but 0 and the value itself ends an interval early."""
+    counts = np.random.default_rng(2).poisson(1.5, 128)
+    moved = 0
+    for seed in range(20):
+        rel = release(counts, seed, epsilon="0.2", partition=partition)
+        found = [rel.answer(lo, lo + width) for lo in range(0, 100, 9) for width in (3, 17)]
+        moved += sum(one.evened_out for one in found)
+        for one in found:
+            errors = one.noise_margin + one.bias_bound
+            assert one.low == pytest.approx(min(max(one.measured - errors, 0), one.value))
+            assert one.high == pytest.approx(max(one.measured + errors, 0, one.value))
+    assert moved > 20, "the example has something to even out"
 
 
 # --- many cut buckets, as on maps -----------------------------------------------------------------------------------

@@ -59,7 +59,16 @@ def test_an_answer_keeps_its_range_as_it_was_asked(rel, grid):
 def test_the_range_comes_last_and_is_not_listed(rel):
     found = rel.answer(18, 65)
     assert [field.name for field in fields(found)][-2:] == ["lo", "hi"]
-    assert list(found.row()) == ["value", "noise_margin", "bias_bound", "low", "high", "confidence", "remark"]
+    assert list(found.row()) == [
+        "value",
+        "noise_margin",
+        "bias_bound",
+        "measured",
+        "low",
+        "high",
+        "confidence",
+        "remark",
+    ]
     frame = pd.DataFrame(rel.answers([0, 10], [10, 20]))
     assert frame["lo"].tolist() == [0, 10]
     assert frame["value"].tolist() == rel.values([0, 10], [10, 20]).tolist()

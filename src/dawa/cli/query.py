@@ -47,7 +47,8 @@ HELP = """Ask a release how many records lie in a range. It costs nothing, any n
 \b
 Each answer comes with its noise margin, the most that cut buckets can add to
 it (bias bound), and an interval, low to high, that holds the true count with
-the stated confidence. A remark says what else is counted in it, such as values
+the stated confidence. If evening out negative buckets moved answers, what was
+measured stands beside them: low and high lie around it. A remark says what else is counted in it, such as values
 outside the bounds. Records that are in no range, because they are missing,
 outside or not listed, are listed below the answers.
 """
@@ -181,7 +182,8 @@ def answers_as_table(release: Release, asked: Sequence[Asked], answers: Sequence
     names = dawa.publish.tables.labels(asked)
     for name in (*names, *(axis.column for axis in release.axes)):
         table.add_column(text(name))
-    for name in ("answer", "noise margin", "bias bound", "low", "high"):
+    moved = any(answer.evened_out for answer in answers)
+    for name in ("answer", *(["measured"] if moved else []), "noise margin", "bias bound", "low", "high"):
         table.add_column(name, justify="right")
     if any(notes):
         table.add_column("remark")
@@ -189,7 +191,8 @@ def answers_as_table(release: Release, asked: Sequence[Asked], answers: Sequence
         known = dict(one.labels)
         labels = [text(known.get(name, "")) for name in names]
         spans = [text(f"{lo} to {hi}") for lo, hi in zip(one.lo, one.hi, strict=True)]
-        numbers = (found.value, found.noise_margin, found.bias_bound, found.low, found.high)
+        errors = (found.noise_margin, found.bias_bound, found.low, found.high)
+        numbers = (found.value, *([found.measured] if moved else []), *errors)
         beside = [text(note)] if any(notes) else []
         table.add_row(*labels, *spans, *(f"{number:,.0f}" for number in numbers), *beside)
     return table

@@ -57,8 +57,9 @@ although the true records may lie unevenly.{edges}
 ## How to read the error bars
 
 `noise_margin` is how far noise may have moved an answer. `bias_bound` is how much more the answer may be off because
-the range cuts a bucket. `low` to `high` holds the true count with the stated confidence, for one range that was fixed
-beforehand; of a hundred ranges at 95%, expect up to five misses.
+the range cuts a bucket. `measured` is the answer before negative buckets were evened out; `low` and `high` lie both
+errors away from it, but never below 0. `low` to `high` holds the true count with the stated confidence, for one range
+that was fixed beforehand; of a hundred ranges at 95%, expect up to five misses.
 
 ## How to load it
 

@@ -17,7 +17,7 @@ from dawa.results.release import Release
 from dawa.spec.ranges import Asked
 
 REMARK, STATE = "remark", "state"
-BARS = ("noise_margin", "low", "high", "confidence", REMARK)
+BARS = ("noise_margin", "measured", "low", "high", "confidence", REMARK)
 """What the table of records in no range tells of an answer besides its value; no bucket is cut there."""
 
 

@@ -38,8 +38,10 @@ class Answer:
         value: The best guess, consistent with all other answers of the release.
         noise_margin: How far noise may have moved the value.
         bias_bound: How much more the truth may differ because the range cuts buckets; 0 if it cuts no bucket.
-        low: The lower end of an interval that holds the truth.
-        high: The upper end of this interval.
+        measured: The number before negative buckets were evened out, around which the interval lies.
+        low: The lower end of an interval that holds the truth: ``measured`` minus both errors, but neither below 0 nor
+            above the value.
+        high: The upper end: ``measured`` plus both errors, but not below the value.
         confidence: The probability, at least, that it holds the truth.
         remark: What else is counted in it, or what was counted at all, in words; empty if there is nothing to add.
         lo: The lower end of the range, as it was asked; with several axes, one for each. None if it is no range.
@@ -49,6 +51,7 @@ class Answer:
     value: float
     noise_margin: float
     bias_bound: float
+    measured: float
     low: float
     high: float
     confidence: float
@@ -56,14 +59,20 @@ class Answer:
     lo: Any = None
     hi: Any = None
 
+    @property
+    def evened_out(self) -> bool:
+        """Whether evening out negative buckets moved the value so far that it shows."""
+        return abs(self.value - self.measured) >= 0.5
+
     def row(self) -> dict[str, Any]:
         """What tables and JSON list of it, by name: all but the range, which they write in their own way."""
         return {name: getattr(self, name) for name in LISTED}
 
     def __str__(self) -> str:
         bias = f", at most {self.bias_bound:,.0f} more from cut buckets" if self.bias_bound else ""
+        moved = f" ({self.measured:,.0f} before evening out)" if self.evened_out else ""
         return (
-            f"{self.value:,.0f} ± {self.noise_margin:,.0f} noise{bias}"
+            f"{self.value:,.0f}{moved} ± {self.noise_margin:,.0f} noise{bias}"
             f" (between {self.low:,.0f} and {self.high:,.0f} with {self.confidence:.0%} confidence)"
             f"{self.remark and '; '}{self.remark}"
         )
@@ -117,9 +126,10 @@ def answers(
     bias = bias_of(estimate, cuts, count, border, on_cells, chance / 2)
     value, centre = estimate.totals_of(queries), estimate.totals_of(queries, unbiased=True)
     low, high = np.maximum(centre - noise - bias, 0), np.maximum(centre + noise + bias, 0)
-    table = np.stack((value, noise, bias, np.minimum(low, value), np.maximum(high, value)), axis=1).tolist()
+    table = np.stack((value, noise, bias, centre, np.minimum(low, value), np.maximum(high, value)), axis=1).tolist()
     words = [""] * len(table) if notes is None else notes
-    return [Answer(a, b, c, d, e, float(confidence), note) for (a, b, c, d, e), note in zip(table, words, strict=True)]
+    sure = float(confidence)
+    return [Answer(a, b, c, d, e, f, sure, note) for (a, b, c, d, e, f), note in zip(table, words, strict=True)]
 
 
 def cut_buckets(queries: BucketQueries) -> Cuts:

@@ -109,4 +109,4 @@ def _together(others: Estimate, confidence: float, note: str) -> Answer:
     noise = factor * math.sqrt(float(others.variances_of(queries)[0]))
     centre = float(others.unbiased.sum())
     value, low, high = (max(number, 0.0) for number in (centre, centre - noise, centre + noise))
-    return Answer(value, noise, 0.0, low, high, float(confidence), note)
+    return Answer(value, noise, 0.0, centre, low, high, float(confidence), note)

@@ -81,6 +81,10 @@ class Counted(Told):
     value: float = Field(description="The best guess.", examples=[1234.5])
     noise_margin: float = Field(description="How far noise may have moved the value.", examples=[20.5])
     bias_bound: float = Field(description="How much more the value may be off because buckets are cut.", examples=[0.0])
+    measured: float = Field(
+        description="The number before negative buckets were evened out, around which the interval lies.",
+        examples=[1234.5],
+    )
     low: float = Field(description="The lower end of the interval.", examples=[1214.0])
     high: float = Field(description="The upper end of the interval.", examples=[1255.0])
     confidence: float = Field(

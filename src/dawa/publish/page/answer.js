@@ -122,6 +122,7 @@ const answering = (() => {
         value,
         noise,
         bias,
+        measured: centre,
         low: Math.min(Math.max(centre - noise - bias, 0), value),
         high: Math.max(Math.max(centre + noise + bias, 0), value),
         cuts,

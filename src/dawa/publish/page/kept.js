@@ -1,7 +1,7 @@
 // The ranges that a reader keeps, and files to download.
 const kept = (() => {
   const { by, element } = panel;
-  const PARTS = ["value", "noise", "bias", "low", "high"];
+  const PARTS = ["value", "noise", "bias", "measured", "low", "high"];
   const MOST_CELLS = 2 ** 20;
 
   function quoted(value) {
@@ -51,7 +51,7 @@ const kept = (() => {
         by("keep").focus();
       });
       const { answer } = now;
-      const [value, noise, bias, low, high] = PARTS.map((part) => numbers.records(answer[part]));
+      const [value, noise, bias, , low, high] = PARTS.map((part) => numbers.records(answer[part]));
       const between = `${low} to ${high} (${numbers.sure(now.confidence)})`;
       const texts = [value, `± ${noise}`, bias, between, numbers.percent(answer.share)];
       for (const content of [name, now.said]) {
@@ -83,7 +83,18 @@ const kept = (() => {
     by("keep").addEventListener("click", keep);
     by("save-kept").addEventListener("click", () => {
       const ends = page.axes.flatMap((axis) => ["from", "to"].map((end) => (several ? `${axis.column}_${end}` : end)));
-      const header = ["name", ...ends, "value", "noise_margin", "bias_bound", "low", "high", "confidence", "remark"];
+      const header = [
+        "name",
+        ...ends,
+        "value",
+        "noise_margin",
+        "bias_bound",
+        "measured",
+        "low",
+        "high",
+        "confidence",
+        "remark",
+      ];
       const lines = rows.map(({ name, spans, answer, confidence, note }) => [
         name,
         ...spans.flatMap((span) => span.texts),

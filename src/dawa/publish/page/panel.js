@@ -14,9 +14,10 @@ const panel = (() => {
     by("value").textContent = numbers.records(answer.value);
     by("share").textContent = numbers.percent(answer.share);
     const waiting = answer.noise === undefined;
-    for (const name of ["noise", "bias", "low", "high"]) {
+    for (const name of ["noise", "bias", "measured", "low", "high"]) {
       by(name).textContent = waiting ? "…" : numbers.records(answer[name]);
     }
+    by("evened").hidden = waiting || Math.abs(answer.value - answer.measured) < 0.5;
     by("note").textContent = words.note;
     by("note").hidden = words.note === "";
     gauge(answer, waiting);
