@@ -25,7 +25,7 @@ class Served:
     def __enter__(self):
         line = self.process.stdout.readline()
         assert line, self.process.stderr.read()
-        self.port = int(line.split("/releases")[0].rsplit(":", 1)[1])
+        self.port = int(line.split("/  ")[0].rsplit(":", 1)[1])
         return self
 
     def __exit__(self, *_error):

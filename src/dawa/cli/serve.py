@@ -18,6 +18,7 @@ HELP = """Answer ranges over HTTP, for people who build on releases. Only releas
 \b
   dawa serve out/                            # a release, or a folder of them
   dawa serve ages/ incomes/release.json --port 9000
+                                             # open http://127.0.0.1:8000/
   curl 'http://127.0.0.1:8000/releases'
   curl 'http://127.0.0.1:8000/releases/ages/answer?lo=18&hi=65'
   curl 'http://127.0.0.1:8000/openapi.json'  # everything that can be asked
@@ -84,7 +85,8 @@ def serve(
         with running.bound(host, port) as listening:
             address = _address(host, listening.getsockname()[1])
             warning = (OPEN if settings.token is None else UNENCRYPTED).format(address=address)
-            _write(sys.stdout, [f"{address}/releases/{name}  {one.place}" for name, one in read.releases.items()])
+            pages = [f"{address}/releases/{name}/page  {one.place}" for name, one in read.releases.items()]
+            _write(sys.stdout, [f"{address}/  all releases; {address}/docs  what can be asked", *pages])
             _write(sys.stderr, [*read.skipped, *([] if running.is_loopback(host) else [warning])])
             running.serve(listening, read, settings, workers=workers)
 

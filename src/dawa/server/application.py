@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from dawa import limits
 from dawa.errors import OptionError
 from dawa.results.release import Release
-from dawa.server import asking, costs, headers, models, parameters, problems
+from dawa.server import asking, browser, costs, headers, models, parameters, problems
 from dawa.server.gate import CLIENT, PAID, Gate
 from dawa.server.problems import UnknownReleaseError
 from dawa.server.shelf import Pages, Shelf, Shelved
@@ -98,6 +98,7 @@ def made(
     work = Work(Turns(), Throttle(rate))
     app.include_router(paths(shelf, work))
     app.include_router(_described(app))
+    app.include_router(browser.router(app, shelf, _only()))
     health = problems.PlainJSON(_health(shelf).model_dump())
     app.gate = Gate(
         super(Application, app).__call__,

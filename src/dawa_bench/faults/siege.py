@@ -89,7 +89,7 @@ class Besieged:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)  # noqa: S603  ours
         assert self.process.stdout is not None  # noqa: S101  it is a pipe
         line = self.process.stdout.readline()
-        self.port = int(line.split("/releases")[0].rsplit(":", 1)[1])
+        self.port = int(line.split("/  ")[0].rsplit(":", 1)[1])
         asyncio.run(attacks.ask(self.port, attacks.get("/health"), OTHERS[0]))  # connections wait until it is ready
 
     def megabytes(self) -> float:
