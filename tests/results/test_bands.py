@@ -48,14 +48,14 @@ def test_it_is_the_same_every_time_and_wider_for_more_confidence(rel):
 
 
 def test_it_is_wider_than_the_interval_of_one_prefix_and_narrower_than_dividing_the_chance(rel):
-    deviations = np.sqrt(rel.estimate.border_variances[:2])
+    deviations = np.sqrt((rel.estimate.variances_before, rel.estimate.variances_after))
     factor = bands.largest(rel.estimate, deviations, 0.05)
     assert bands.factor_of(rel.estimate, 0.05) < factor
     assert factor < bands.factor_of(rel.estimate, 0.05 / (2 * len(rel.estimate.buckets)))
 
 
 def test_without_draws_the_chance_is_divided(rel, monkeypatch):
-    deviations, k = np.sqrt(rel.estimate.border_variances[:2]), len(rel.estimate.buckets)
+    deviations, k = np.sqrt((rel.estimate.variances_before, rel.estimate.variances_after)), len(rel.estimate.buckets)
     divided = bands.factor_of(rel.estimate, 0.05 / (2 * k))
     monkeypatch.setattr(bands, "MOST_NOISE_DRAWN", bands.FEW_DRAWS * (k - 1))
     assert bands.largest(rel.estimate, deviations, 0.05) == divided
@@ -68,7 +68,7 @@ def test_without_draws_the_chance_is_divided(rel, monkeypatch):
 def test_draws_have_the_distribution_of_the_noise(epsilon):
     """Against the sampler that releases use: a test of two samples on what a band looks at."""
     est = dawa.estimate([3] * 16, epsilon=epsilon, mechanism="hierarchical", seed=0)
-    deviations = np.sqrt(est.border_variances[:2])
+    deviations = np.sqrt((est.variances_before, est.variances_after))
     scale = discrete.coarsened(bands.RESOLUTION / est.epsilon)
     rows, source = len(est.strategy.apply(np.zeros(16, np.int64))), randomness_for(7)
     real = []

@@ -79,7 +79,9 @@ def filled(axis, bounds, totals):
         totals=known,
         unbiased=known,
         buckets=Buckets(np.array(bounds)),
-        border_variances=(exact, exact, exact[1:]),
+        variances_before=exact,
+        variances_after=exact,
+        variances_alone=exact[1:],
         epsilon=1,
     )
     return dawa.Release((axis,), estimate, SimpleNamespace(kept=""))

@@ -78,7 +78,7 @@ def test_values_of_buckets_reach_as_far_as_they_say(data):
     bounds, first = [0, *np.cumsum(widths).tolist()], data.draw(st.integers(-9, 9))
     start, step = Fraction(first, unit), Fraction(width, unit)
     axis = dawa.Axis("x", start, start + bounds[-1] * step, step)
-    found = statistics.Values.of(axis, bounds)
+    found = statistics.Values.of(axis, np.array(bounds))
     offset, size, pieces = axis.whole_numbers
     for bucket, (lo, hi) in enumerate(pairwise(bounds)):
         values = [Fraction(offset + i, pieces) for i in range(lo * size, hi * size)]
@@ -216,8 +216,8 @@ def test_records_of_a_bucket_that_leave_its_middle_are_within_the_bound():
     totals = np.add.reduceat(est.unbiased, np.arange(0, 64, 8))
     wide = dawa.estimate(totals.clip(0).round().astype(int), epsilon=10, mechanism="identity", seed=1)
     wide = replace(wide, shape=(64,), buckets=Buckets(np.arange(0, 65, 8)))
-    values = statistics.Values.of(dawa.Axis("x", 0, 64), range(0, 65, 8))
-    value, _, bias, low, high = statistics.mean(wide, values, 0.95)
+    values = statistics.Values.of(dawa.Axis("x", 0, 64), np.arange(0, 65, 8))
+    (value, _, bias, low, high), _ = statistics.mean_and_sum(wide, values, 0.95)
     truth = float((counts * np.arange(64)).sum() / counts.sum())
     assert value == pytest.approx(truth - 3.5, abs=0.2)
     assert bias == pytest.approx(3.5, rel=0.1)

@@ -73,7 +73,7 @@ def band(estimate: Estimate, bounds: NDArray[Any], confidence: float) -> Band:
     """
     chance = check_confidence(confidence)
     k = len(estimate.buckets)
-    deviations = np.sqrt(estimate.border_variances[:2])
+    deviations = np.sqrt((estimate.variances_before, estimate.variances_after))
     factor = largest(estimate, deviations, chance)
     sums = (np.concatenate(([0.0], np.cumsum(totals))) for totals in (estimate.totals, estimate.unbiased))
     value, before = sums

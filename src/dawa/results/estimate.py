@@ -184,15 +184,23 @@ class Estimate:
         return float(np.sqrt(self.unit_variance * self.measured.expected_error(queries) / queries.total))
 
     @cached_property
-    def border_variances(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The variance of the noise in the buckets before every bound, in those after it, and in each on its own."""
-        k = len(self.buckets)
-        at = np.arange(k + 1, dtype=np.float64)
-        before, after = np.zeros(k + 1), np.zeros(k + 1)
-        before[1:] = self.range_variances(np.zeros(k), at[1:])
-        after[:-1] = self.range_variances(at[:-1], np.full(k, float(k)))
-        alone = self.range_variances(at[:-1], at[1:])
-        return frozen(np.maximum(before, 0)), frozen(np.maximum(after, 0)), frozen(np.maximum(alone, 0))
+    def variances_before(self) -> FloatArray:
+        """The variance of the noise in the buckets before every bound, along one axis."""
+        ends = np.arange(1, len(self.buckets) + 1, dtype=np.float64)
+        return frozen(np.append(0.0, np.maximum(self.range_variances(np.zeros(len(ends)), ends), 0)))
+
+    @cached_property
+    def variances_after(self) -> FloatArray:
+        """The variance of the noise in the buckets after every bound, along one axis."""
+        starts = np.arange(len(self.buckets), dtype=np.float64)
+        ends = np.full(len(starts), float(len(starts)))
+        return frozen(np.append(np.maximum(self.range_variances(starts, ends), 0), 0.0))
+
+    @cached_property
+    def variances_alone(self) -> FloatArray:
+        """The variance of the noise in each bucket on its own."""
+        starts = np.arange(len(self.buckets), dtype=np.float64)
+        return frozen(np.maximum(self.range_variances(starts, starts + 1), 0))
 
     @cached_property
     def _before(self) -> tuple[FloatArray, FloatArray, FloatArray]:

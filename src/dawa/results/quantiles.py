@@ -83,11 +83,16 @@ def records_before(estimate: Estimate) -> FloatArray:
     """
     before = np.concatenate(([0.0], np.cumsum(infer.nonnegative(estimate.totals))))
     if before[-1] <= 0:
-        raise ReleaseError(
-            "The release holds no records, so it has no distribution.",
-            "ask for counts instead; noise exceeds the counts here.",
-        )
+        raise no_records()
     return before
+
+
+def no_records() -> ReleaseError:
+    """The error for a release in which noise exceeds the counts."""
+    return ReleaseError(
+        "The release holds no records, so it has no distribution.",
+        "ask for counts instead; noise exceeds the counts here.",
+    )
 
 
 def held(estimate: Estimate, fractions: Sequence[float], confidence: float) -> list[Held]:
@@ -139,89 +144,99 @@ class _Line:
     """What is known about the records before and after every bound, whatever the fraction.
 
     Attributes:
+        bounds: Where buckets begin and end, in cells.
         below: Unbiased records before each bound.
         prefix: The variance of their noise.
         suffix: The variance of the noise of those after.
-        bars: What is known inside buckets.
-    """
-
-    below: FloatArray
-    prefix: FloatArray
-    suffix: FloatArray
-    bars: "_Bars"
-
-    @classmethod
-    def of(cls, estimate: Estimate, chance: float) -> "_Line":
-        """All of it, for intervals with this chance of being wrong."""
-        bounds, k = estimate.buckets.bounds, len(estimate.buckets)
-        wide, uneven = np.diff(bounds) > 1, np.zeros(k)
-        prefix, suffix, alone = estimate.border_variances
-        uneven[wide] = bias_of_buckets(estimate, np.flatnonzero(wide), alone[wide], chance / 2)
-        factor = np.where(wide, factor_of(estimate, chance / 2), factor_of(estimate, chance))
-        bars = _Bars(bounds, alone, factor, uneven)
-        return cls(np.concatenate(([0.0], np.cumsum(estimate.unbiased))), prefix, suffix, bars)
-
-    def plausible(self, fraction: float) -> tuple[int, int]:
-        """The first and the last cell that may be the quantile's."""
-        q = fraction
-        centre = self.below - q * self.below[-1]
-        # 1-q of the records before, minus q of those after; their covariance follows from the variance of all records.
-        variance = np.maximum((1 - q) * self.prefix + q * self.suffix - q * (1 - q) * self.prefix[-1], 0)
-        first = self.bars.first(centre, variance)
-        last = self.bars.mirrored.first(-centre[::-1], variance[::-1])
-        return first, int(self.bars.bounds[-1]) - 1 - last
-
-
-@dataclass(frozen=True, eq=False)
-class _Bars:
-    """What is known inside buckets.
-
-    Attributes:
-        bounds: Where they begin and end, in cells.
-        variance: The variance of the noise of each total.
-        factor: Deviations that noise exceeds with its share of the chance.
+        alone: The variance of the noise of each bucket's total.
+        factor: Deviations that noise exceeds with its share of the chance, by bucket.
         uneven: At most how far a bucket's records are from lying evenly; 0 for a bucket of one cell.
     """
 
     bounds: IntArray
-    variance: FloatArray
+    below: FloatArray
+    prefix: FloatArray
+    suffix: FloatArray
+    alone: FloatArray
     factor: FloatArray
     uneven: FloatArray
 
+    @classmethod
+    def of(cls, estimate: Estimate, chance: float) -> "_Line":
+        """All of it, for intervals with this chance of being wrong."""
+        bounds, alone = estimate.buckets.bounds, estimate.variances_alone
+        wide, uneven = np.diff(bounds) > 1, np.zeros(len(alone))
+        uneven[wide] = bias_of_buckets(estimate, np.flatnonzero(wide), alone[wide], chance / 2)
+        factor = np.where(wide, factor_of(estimate, chance / 2), factor_of(estimate, chance))
+        below = np.concatenate(([0.0], np.cumsum(estimate.unbiased)))
+        return cls(bounds, below, estimate.variances_before, estimate.variances_after, alone, factor, uneven)
+
     @cached_property
-    def mirrored(self) -> "_Bars":
-        """The same buckets from the other end."""
-        turned = (part[::-1] for part in (self.variance, self.factor, self.uneven))
-        return _Bars(self.bounds[-1] - self.bounds[::-1], *turned)
+    def mirrored(self) -> "_Line":
+        """The same line from its other end: D from there is minus D from here."""
+        turned = (part[::-1] for part in (self.suffix, self.prefix, self.alone, self.factor, self.uneven))
+        return _Line(self.bounds[-1] - self.bounds[::-1], self.below[-1] - self.below[::-1], *turned)
 
-    def first(self, centre: FloatArray, variance: FloatArray) -> int:
-        """The first cell at whose upper border D may be at least 0.
+    def plausible(self, fraction: float) -> tuple[int, int]:
+        """The first and the last cell that may be the quantile's."""
+        last = self.mirrored.first(1 - fraction)
+        return self.first(fraction), int(self.bounds[-1]) - 1 - last
 
-        Args:
-            centre: D at every bound, as it is estimated.
-            variance: The variance of its noise.
-        """
-        width = np.diff(self.bounds)
+    def first(self, fraction: float) -> int:
+        """The first cell at whose upper border D may be at least 0."""
+        window = self._window(fraction)
+        bounds, (centre, variance) = self.bounds[window.start : window.stop + 1], self._at_bounds(fraction, window)
+        width = np.diff(bounds)
         inner = (1 / width, 1 - 1 / width)  # the first and the last border inside a bucket that has one
-        most = np.stack([self._most(centre, variance, part) for part in (*inner, np.ones(len(width)))])
+        ends = centre, variance, window
+        most = np.stack([self._most(*ends, part) for part in (*inner, np.ones(len(width)))])
         most[:2, width == 1] = -np.inf
-        most[2, -1] = np.inf  # all records are at least a part of them
+        if window.stop == len(self.alone):
+            most[2, -1] = np.inf  # all records are at least a part of them
         bucket = int(np.argmax((most >= 0).any(axis=0)))
-        start, cells = int(self.bounds[bucket]), int(width[bucket])
+        start, cells = int(bounds[bucket]), int(width[bucket])
         if most[0, bucket] >= 0:
             return start
         if most[1, bucket] < 0:
             return start + cells - 1
-        alone = _Bars(self.bounds, *(part[[bucket]] for part in (self.variance, self.factor, self.uneven)))
-        ends = centre[bucket : bucket + 2], variance[bucket : bucket + 2]
-        return start - 1 + _crossing(cells, lambda cell: float(alone._most(*ends, np.array([cell / cells]))[0]))
+        here = centre[bucket : bucket + 2], variance[bucket : bucket + 2]
+        one = slice(window.start + bucket, window.start + bucket + 1)
+        return start - 1 + _crossing(cells, lambda cell: float(self._most(*here, one, np.array([cell / cells]))[0]))
 
-    def _most(self, centre: FloatArray, variance: FloatArray, part: FloatArray) -> FloatArray:
-        """The most that D may be this part of the way through every bucket, as far as noise and bias allow."""
-        along = (1 - part) * variance[:-1] + part * variance[1:] - part * (1 - part) * self.variance
+    def _window(self, fraction: float) -> slice:
+        """Buckets among which the first is: none before may reach 0 at all, and the last surely does."""
+        wanted, last = fraction * self.below[-1], len(self.alone) - 1
+        least = wanted - self._furthest
+        begin = 0 if least <= 0 else min(int(np.searchsorted(self._highest, least)), last)
+        return slice(begin, min(int(np.searchsorted(self._highest, wanted)), last) + 1)
+
+    @cached_property
+    def _highest(self) -> FloatArray:
+        """The most records before the end of any bucket up to each."""
+        highest: FloatArray = np.maximum.accumulate(self.below[1:])
+        return highest
+
+    @cached_property
+    def _furthest(self) -> float:
+        """More than noise and bias allow anywhere, whatever the fraction."""
+        variance = max(self.prefix.max(), self.suffix.max())
+        return float(self.factor.max() * math.sqrt(variance) + self.uneven.max()) * (1 + 1e-9)
+
+    def _at_bounds(self, fraction: float, window: slice) -> tuple[FloatArray, FloatArray]:
+        """D at the bounds of some buckets, as it is estimated, and the variance of its noise.
+
+        It is 1-q of the records before, minus q of those after; their covariance follows from the variance of all.
+        """
+        q, here = fraction, slice(window.start, window.stop + 1)
+        variance = (1 - q) * self.prefix[here] + q * self.suffix[here] - q * (1 - q) * self.prefix[-1]
+        return self.below[here] - q * self.below[-1], np.maximum(variance, 0)
+
+    def _most(self, centre: FloatArray, variance: FloatArray, buckets: slice, part: FloatArray) -> FloatArray:
+        """The most that D may be this part of the way through some buckets, as far as noise and bias allow."""
+        along = (1 - part) * variance[:-1] + part * variance[1:] - part * (1 - part) * self.alone[buckets]
         value = (1 - part) * centre[:-1] + part * centre[1:]
-        bias = np.where(part < 1, np.maximum(part, 1 - part), 0) * self.uneven
-        most: FloatArray = value + self.factor * np.sqrt(np.maximum(along, 0)) + bias
+        bias = np.where(part < 1, np.maximum(part, 1 - part), 0) * self.uneven[buckets]
+        most: FloatArray = value + self.factor[buckets] * np.sqrt(np.maximum(along, 0)) + bias
         return most
 
 

@@ -218,15 +218,21 @@ class Release:
         Values are read as the axis distinguishes them: on an axis of whole numbers, each is rounded down to one. Values
         that were counted in the first or last cell count as values there.
         """
-        values = statistics.Values.of(self.axis, self.estimate.buckets.bounds.tolist())
-        found = statistics.mean(self.estimate, values, confidence)
-        return Statistic("mean", *found, float(confidence), self._remark_of_all(values.remark))
+        mean, _ = self.mean_and_sum(confidence)
+        if np.isnan(mean.value):
+            raise quantiles.no_records()
+        return mean
 
     def sum(self, confidence: float = 0.95) -> Statistic:
         """The sum of the records' values along one axis of numbers, read as ``mean`` reads them."""
-        values = statistics.Values.of(self.axis, self.estimate.buckets.bounds.tolist())
-        found = statistics.total(self.estimate, values, confidence)
-        return Statistic("sum", *found, float(confidence), self._remark_of_all(values.remark))
+        return self.mean_and_sum(confidence)[1]
+
+    def mean_and_sum(self, confidence: float = 0.95) -> tuple[Statistic, Statistic]:
+        """Both at once; the mean is not a number if there seem to be no records."""
+        values = statistics.Values.of(self.axis, self.estimate.buckets.bounds)
+        mean, total = statistics.mean_and_sum(self.estimate, values, confidence)
+        said = (float(confidence), self._remark_of_all(values.remark))
+        return Statistic("mean", *mean, *said), Statistic("sum", *total, *said)
 
     def share(self, lo: End, hi: End, confidence: float = 0.95) -> Statistic:
         """The part of all records that lies from ``lo`` up to but not including ``hi``; of records that have a cell."""

@@ -18,14 +18,13 @@ counts.
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dawa.arrays import BoolArray, FloatArray
+from dawa.arrays import BoolArray, FloatArray, IntArray
 from dawa.axis import Axis
 from dawa.axis.numbers import EdgeAxis, NumberAxis
 from dawa.budget import shown
@@ -216,10 +215,9 @@ def _covariance(first: Ranged, second: Ranged, *, apart: bool) -> float | None:
 
 
 def covariance(estimate: Estimate, first: FloatArray, second: FloatArray) -> float:
-    """The covariance of the noise of two weighted sums of buckets, from the variances of their sum and difference."""
-    both = weighted(first + second, first - second)
-    plus, minus = estimate.variances_of(both)
-    return float(plus - minus) / 4
+    """The covariance of the noise of two weighted sums of buckets, from the variances of these and of their sum."""
+    one, other, both = estimate.variances_of(weighted(first, second, first + second))
+    return float(both - one - other) / 2
 
 
 def weighted(*weights: FloatArray) -> BucketQueries:
@@ -249,25 +247,25 @@ class Values(NamedTuple):
     remark: str
 
     @classmethod
-    def of(cls, axis: Axis, bounds: Iterable[int]) -> "Values":
+    def of(cls, axis: Axis, bounds: IntArray) -> "Values":
         """The values along an axis of numbers.
 
         Raises:
             OptionError: If its values are no numbers.
         """
         if isinstance(axis, NumberAxis):
-            return cls._steps(axis, list(bounds))
+            return cls._steps(axis, bounds)
         if isinstance(axis, EdgeAxis):
-            return cls._edges(axis, list(bounds))
+            return cls._edges(axis, bounds)
         what = "times" if axis.kind == "dates" else "categories"
         raise OptionError(
             f"{axis.column!r} has {what}, which do not add up.", "ask for a quantile, such as the median."
         )
 
     @classmethod
-    def _steps(cls, axis: NumberAxis, bounds: list[int]) -> "Values":
+    def _steps(cls, axis: NumberAxis, bounds: IntArray) -> "Values":
         first, width, unit = axis.whole_numbers
-        ends = np.array([bound * width for bound in bounds], dtype=np.float64)
+        ends = bounds.astype(np.float64) * width
         middle, reach = (ends[:-1] + ends[1:] - 1) / 2, (np.diff(ends) - 1) / 2
         inside = np.full(len(middle), (width - 1) / 2)
         kind = "a whole number" if unit == 1 else f"a multiple of {shown(Fraction(1, unit))}"
@@ -276,41 +274,41 @@ class Values(NamedTuple):
         return cls(middle / unit, reach / unit, inside / unit, lowest, highest, remark)
 
     @classmethod
-    def _edges(cls, axis: EdgeAxis, bounds: list[int]) -> "Values":
+    def _edges(cls, axis: EdgeAxis, at: IntArray) -> "Values":
         cuts = np.array([float(cut - axis.start) for cut in axis.cuts])
-        at = np.array(bounds)
         middles, halves = (cuts[:-1] + cuts[1:]) / 2, np.diff(cuts) / 2
         middle = np.add.reduceat(middles, at[:-1]) / np.diff(at)
         reach = np.maximum(cuts[at[1:]] - middle, middle - cuts[at[:-1]])
         return cls(middle, reach, np.maximum.reduceat(halves, at[:-1]), axis.start, axis.stop, "")
 
 
-def mean(estimate: Estimate, values: Values, confidence: float) -> tuple[float, float, float, float, float]:
-    """The mean of all values: value, margin of the noise, bound on the bias, low and high."""
+Told = tuple[float, float, float, float, float]
+"""Value, margin of the noise, bound on the bias, low and high."""
+
+
+def mean_and_sum(estimate: Estimate, values: Values, confidence: float) -> tuple[Told, Told]:
+    """The mean and the sum of all values."""
     start, reach = float(values.lowest), float(values.highest - values.lowest)
-    value, noise, bias, low, high = ratio(_of_values(estimate, values, confidence), reach)
-    return value + start, noise, bias, low + start, high + start
-
-
-def total(estimate: Estimate, values: Values, confidence: float) -> tuple[float, float, float, float, float]:
-    """The sum of all values: value, margin of the noise, bound on the bias, low and high."""
-    return difference(_of_values(estimate, values, confidence), -float(values.lowest))
+    pair = _of_values(estimate, values, confidence)
+    total = difference(pair, -start)
+    if pair.second.value <= 0:
+        return (math.nan,) * 5, total
+    value, noise, bias, low, high = ratio(pair, reach)
+    return (value + start, noise, bias, low + start, high + start), total
 
 
 def _of_values(estimate: Estimate, values: Values, confidence: float) -> Pair:
     """What all values exceed the lowest one by, together, and how many they are."""
     chance = check_confidence(confidence)
     biased = bool((values.reach > 0).any())
-    ones = np.ones(len(estimate.buckets))
-    above = _weighed(estimate, values.middle, _bias(estimate, values, chance / 2) if biased else 0.0)
+    weights, k = values.middle, len(estimate.buckets)
+    above, both = (max(float(one), 0) for one in estimate.variances_of(weighted(weights, weights + 1)))
+    every = float(estimate.range_variances(np.zeros(1), np.full(1, float(k)))[0])
     factor = factor_of(estimate, chance / 2 if biased else chance)
-    return Pair(above, _weighed(estimate, ones, 0.0), covariance(estimate, values.middle, ones), factor)
-
-
-def _weighed(estimate: Estimate, weights: FloatArray, bias: float) -> Sum:
-    """A sum with a weight for every bucket."""
-    deviation = math.sqrt(max(float(estimate.variances_of(weighted(weights))[0]), 0))
-    return Sum(float(weights @ estimate.totals), float(weights @ estimate.unbiased), deviation, bias)
+    bias = _bias(estimate, values, chance / 2) if biased else 0.0
+    first = Sum(float(weights @ estimate.totals), float(weights @ estimate.unbiased), math.sqrt(above), bias)
+    second = Sum(float(estimate.totals.sum()), float(estimate.unbiased.sum()), math.sqrt(max(every, 0)), 0.0)
+    return Pair(first, second, (both - above - every) / 2, factor)
 
 
 def _bias(estimate: Estimate, values: Values, chance: float) -> float:
@@ -330,5 +328,5 @@ def _most(estimate: Estimate, weights: FloatArray, chance: float) -> float:
     """The most that a weighted sum of records can be, with at most this chance of being wrong."""
     if not weights.any():
         return 0.0
-    found = _weighed(estimate, weights, 0.0)
-    return max(found.centre + factor_of(estimate, chance) * found.deviation, 0)
+    deviation = math.sqrt(max(float(estimate.variances_of(weighted(weights))[0]), 0))
+    return max(float(weights @ estimate.unbiased) + factor_of(estimate, chance) * deviation, 0)

@@ -1,8 +1,9 @@
 """The application: its description, its handling of errors, and its paths."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request, Response
@@ -132,12 +133,11 @@ class Work:
 
         return await self.turns.run(request.scope[CLIENT], steps, weight, gone, short=cost <= costs.STEP)
 
-    async def once(self, request: Request, cost: float, compute: Callable[[], Any]) -> Any:  # noqa: ANN401
-        """What a computation in one step gives, after it is paid for."""
+    async def once(self, request: Request, cost: float, compute: Callable[[], Any], before: Iterable[Any] = ()) -> Any:  # noqa: ANN401
+        """What a computation in one step gives, after it is paid for, and after the steps that come before it."""
         if cost > request.scope[PAID]:
             self.buckets.take(request.scope[CLIENT], cost - request.scope[PAID])
-        (found,) = await self.done(request, (compute() for _ in range(1)), cost)
-        return found
+        return (await self.done(request, chain(before, (compute() for _ in range(1))), cost))[-1]
 
 
 MISSING: dict[int | str, dict[str, Any]] = {404: {"model": models.Problem, "description": "There is no such release."}}
@@ -297,7 +297,8 @@ def _statistics(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the
     ) -> models.Quantile:
         """The value below which a fraction of the records lies, along one axis; of those that have a place on it."""
         rel, cost = found.release, costs.of_quantiles(found.release, 1)
-        values = await work.once(request, cost, lambda: asking.quantiles(rel, [fraction], confidence))
+        steps = asking.prepared(rel)
+        values = await work.once(request, cost, lambda: asking.quantiles(rel, [fraction], confidence), steps)
         one: models.Quantile = values[0]
         return one
 
@@ -307,7 +308,8 @@ def _statistics(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the
     ) -> models.Quantiles:
         """Several quantiles, each with an interval of its own."""
         rel, cost = found.release, costs.of_quantiles(found.release, len(fraction))
-        values = await work.once(request, cost, lambda: asking.quantiles(rel, fraction, confidence))
+        steps = asking.prepared(rel)
+        values = await work.once(request, cost, lambda: asking.quantiles(rel, fraction, confidence), steps)
         return models.Quantiles(quantiles=values)
 
     @router.get("/values", dependencies=[_only("confidence")])

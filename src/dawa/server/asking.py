@@ -3,6 +3,7 @@
 What can take long is an iterator whose steps are short (``turns``).
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -112,6 +113,13 @@ def warmed(release: Release) -> None:
     apart(release, 0.95)
 
 
+def prepared(release: Release) -> Iterator[None]:
+    """What quantiles of any fraction need, some at a step; nothing if it is known already."""
+    for name in ("variances_before", "variances_after", "variances_alone"):
+        if name not in vars(release.estimate):
+            yield getattr(release.estimate, name)
+
+
 def quantiles(release: Release, fractions: Sequence[float], confidence: float) -> list[models.Quantile]:
     """The smallest values up to which at least these fractions of the records with a cell lie."""
     _along_one_axis(release, "Quantiles")
@@ -131,8 +139,9 @@ def quantiles(release: Release, fractions: Sequence[float], confidence: float) -
 def values(release: Release, confidence: float) -> models.Values:
     """The mean and the sum of the values along one axis of numbers."""
     _along_one_axis(release, "Means and sums")
-    mean, total = release.mean(confidence), release.sum(confidence)
-    return models.Values(mean=models.Statistic(**asdict(mean)), sum=models.Statistic(**asdict(total)))
+    mean, total = release.mean_and_sum(confidence)
+    known = None if math.isnan(mean.value) else models.Statistic(**asdict(mean))
+    return models.Values(mean=known, sum=models.Statistic(**asdict(total)))
 
 
 def share(release: Release, lo: Sequence[Any], hi: Sequence[Any], confidence: float) -> models.Statistic:

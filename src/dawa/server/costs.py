@@ -47,7 +47,7 @@ CALL, CALL_BUCKET, NESTED_BUCKET = 0.4, 2e-6, 2e-4
 PAGE_BUCKET = 5e-3
 """Milliseconds for every bucket of a release, to write them into a page."""
 
-BARS_BUCKET, QUANTILE, QUANTILE_BUCKET, VALUES_BUCKET = 4e-3, 0.3, 2e-4, 4e-3
+BARS_BUCKET, QUANTILE, QUANTILE_BUCKET, VALUES_BUCKET = 4e-4, 0.3, 1e-5, 6e-4
 """Milliseconds for every bucket before the first quantile; for each quantile, and for every bucket then; and for every
 bucket to add up values."""
 

@@ -258,7 +258,7 @@ class Statistic(Told):
 class Values(Told):
     """What the values along an axis of numbers add up to."""
 
-    mean: Statistic
+    mean: Statistic | None = Field(description="Null if there seem to be no records.")
     sum: Statistic
 
 
