@@ -11,11 +11,12 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dawa.errors import LedgerError, printable
+from dawa.host import atomic
 from dawa.ledger.entries import Entry
 from dawa.limits import MOST_RECEIPT_BYTES
 
@@ -131,6 +132,12 @@ class Anchor:
         if found is not None and not found.strip():
             raise LedgerError(f"{VARIABLE} is empty.", "name a file in it, or unset it.")
         return None if found is None else Anchor(Path(found).absolute())
+
+    def spare(self, where: Mapping[str, str]) -> None:
+        """Refuse to write where the anchor is."""
+        for path in map(Path, where.values()):
+            if atomic.holds(path, self.path):
+                raise LedgerError(f"The anchor {printable(str(self.path))} lies in {path}.", "choose another folder.")
 
     def read(self) -> list[Receipt]:
         """All receipts.

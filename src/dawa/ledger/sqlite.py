@@ -8,11 +8,9 @@ the disk too.
 
 import functools
 import os
-import re
 import shlex
 import sqlite3
 from collections.abc import Hashable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,14 +18,12 @@ from sqlalchemy import Connection, Engine, create_engine, inspect
 from sqlalchemy.pool import NullPool
 
 from dawa.errors import LedgerError, printable
+from dawa.host import atomic, mounts
 from dawa.host.atomic import COMPANIONS, identity
 from dawa.ledger.anchor import Anchor
 
 PATIENCE = 60
 """Seconds to wait for another writer, which needs a few milliseconds."""
-
-MOUNTS = Path("/proc/self/mountinfo")
-"""Where Linux lists what is mounted where."""
 
 TRIGGERS = (
     *(
@@ -108,10 +104,10 @@ class SqliteFile:
         for path in map(Path, where.values()):
             if _owned(self.path, path):
                 raise LedgerError(f"{path} is the ledger, or belongs to it.", "choose another name.")
-            owned = {"ledger": self.path} | ({} if self.anchor is None else {"anchor": self.anchor.path})
-            for what, own in owned.items():
-                if Path(os.path.realpath(path)) in Path(os.path.realpath(own)).parents:
-                    raise LedgerError(f"The {what} {printable(str(own))} lies in {path}.", "choose another folder.")
+            if atomic.holds(path, self.path):
+                raise LedgerError(f"The ledger {printable(str(self.path))} lies in {path}.", "choose another folder.")
+        if self.anchor is not None:
+            self.anchor.spare(where)
 
     def begin(self, connection: Connection, *, writing: bool) -> None:
         """Start a transaction; a writing one locks out all other writers before it reads anything."""
@@ -144,7 +140,7 @@ class SqliteFile:
                 " undone under another.",
                 "remove the other names, or copy the file and use the copy alone; link or mount its folder instead.",
             )
-        if _mounted(file):
+        if mounts.mounted(file):
             raise LedgerError(
                 f"The ledger {self.name} is a single file that is mounted here: under its other name it has another"
                 " journal, and what is spent under one can be undone under the other.",
@@ -227,18 +223,6 @@ class _Connection(sqlite3.Connection):
     """A connection that knows which file was at its path when it was opened."""
 
     identity: tuple[int, int] | None = None
-
-
-def _mounted(file: Path) -> bool:
-    """Whether a file is itself a mount point."""
-    try:
-        lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
-    except OSError:  # not Linux: a file on another device than its folder is mounted
-        with suppress(OSError):
-            return file.stat().st_dev != file.parent.stat().st_dev
-        return False
-    places = (line.split(" ")[4] for line in lines if line.count(" ") > 4)
-    return any(re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), place) == str(file) for place in places)
 
 
 @functools.cache
