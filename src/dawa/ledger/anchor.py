@@ -131,7 +131,17 @@ class Anchor:
         found = os.environ.get(VARIABLE) if path is None else os.fspath(path)
         if found is not None and not found.strip():
             raise LedgerError(f"{VARIABLE} is empty.", "name a file in it, or unset it.")
-        return None if found is None else Anchor(Path(found).absolute())
+        if found is None:
+            return None
+        path = Path(found).absolute()
+        try:
+            path.lstat()
+        except ValueError:
+            raise LedgerError("This path cannot name the anchor of a ledger.", "name another file.") from None
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                raise LedgerError("The name of the ledger's anchor is too long.", "choose a shorter one.") from None
+        return Anchor(path)
 
     def spare(self, where: Mapping[str, str]) -> None:
         """Refuse to write where the anchor is."""
