@@ -84,7 +84,8 @@ def _complete(where: Where, here: Path, release: Release) -> Path:
         if inside:
             atomic.name(here, where.scratch / RELEASE)
         return folder.completed(Place(where.target, where.scratch), release).folder
-    found = _named(where, here) if inside or here.name.startswith(UNPAID) else here
+    nameless = inside or here.name.startswith(UNPAID) or scratch.HALF.fullmatch(here.name)
+    found = _named(where, here) if nameless else here
     with suppress(OSError):
         for left in scratch.halves(where.scratch):
             if atomic.identity(left) == atomic.identity(file_of(found)):  # the same file, under the name it had first
@@ -102,7 +103,8 @@ def _check_own(place: Path) -> None:
 def _handed_back(where: Where, here: Path) -> Path:
     """Take the target's name from a scratch folder that somebody gave it by hand: it is not complete."""
     half = here.parent == where.target and scratch.HALF.fullmatch(here.name)
-    early = here == where.target and not where.single and (where.target / ASKED).is_file()
+    begun = (where.target / ASKED).is_file() and not os.path.lexists(where.target / folder.README)
+    early = here == where.target and not where.single and begun
     if where.inside or not (half or early) or os.path.lexists(where.scratch):
         return here
     _check_own(where.target)

@@ -126,7 +126,7 @@ def _spill() -> Iterator[Path]:
         except OSError as error:
             raise SourceError(
                 f"No folder for temporary files can be written ({error.strerror}), and the engine needs one.",
-                "name one in the environment: TMPDIR=/a/folder; it is emptied afterwards.",
+                "name one in the environment: TMPDIR=/a/folder; what is put there is removed afterwards.",
             ) from None
         yield folder
 
