@@ -197,7 +197,7 @@ def test_a_run_with_a_seed_is_never_booked(book, read, tmp_path, monkeypatch, na
 
 CANARY = "4711"
 SPENT = "epsilon=0.25 was spent on dataset 'hr' all the same (entry 3 of the ledger)"
-TAKE_BACK = "if nothing was observed, take it back: dawa ledger take-back 3 --why '…' --ledger "
+TAKE_BACK = "if nothing was observed, take it back: dawa ledger take-back 3 --nothing-was-made --why '…' --ledger "
 
 
 @pytest.fixture
@@ -237,7 +237,7 @@ def test_an_engine_that_fails_says_what_it_cost_and_quotes_nothing(half, odd):
     )
     assert CANARY not in printed(error)
     assert str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301  our own
-    half.take_back(3, why="the engine failed")
+    half.take_back(3, why="the engine failed", nothing_was_made=True)
     assert half.account("hr").left == Fraction(1, 2)
 
 
@@ -340,7 +340,7 @@ def test_postgres_says_it_too_and_never_its_address(postgres, odd):
     assert "epsilon=1/7 was spent on dataset 'hr' all the same (entry 2 of the ledger); 4/21 of 1/3 is left." in str(
         caught.value
     )
-    assert caught.value.hint.endswith("take it back: dawa ledger take-back 2 --why '…' --ledger URL")
+    assert caught.value.hint.endswith("take it back: dawa ledger take-back 2 --nothing-was-made --why '…' --ledger URL")
     assert "pa55word" not in printed(caught.value)
 
 
@@ -348,7 +348,7 @@ def test_what_was_taken_back_meanwhile_is_not_released(half, monkeypatch):
     original = counting.Query.counts
 
     def counts(self):
-        half.take_back(3, why="somebody thought that it had crashed", who="ada")
+        half.take_back(3, why="somebody thought that it had crashed", nothing_was_made=True, who="ada")
         return original(self)
 
     monkeypatch.setattr(counting.Query, "counts", counts)
@@ -362,7 +362,7 @@ def test_what_was_taken_back_meanwhile_is_not_released(half, monkeypatch):
 
 def test_a_failure_after_a_take_back_says_that_it_is_not_spent(half, monkeypatch):
     def counts(_):
-        half.take_back(3, why="because")
+        half.take_back(3, why="because", nothing_was_made=True)
         raise SourceError("The disk is gone.", "buy another.")
 
     monkeypatch.setattr(counting.Query, "counts", counts)

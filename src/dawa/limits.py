@@ -268,8 +268,13 @@ MOST_WAITING_OF_ONE = 8
 MOST_PAGES_BYTES = 2**25
 """Bytes of the pages that a worker keeps; others are made again when they are asked for."""
 
+MOST_BUCKETS_PAGED = 2**16
+"""Buckets of a release whose page a server makes: one step of 0.2 seconds, for which all others wait. Such a page has
+about 4 MB, so that several are kept."""
+
 MOST_CONNECTIONS = 4096
-"""Connections of one worker. If there are more, the one that has kept silent longest is closed."""
+"""Connections of one worker. If there are more, one that waits for its client is closed: of the client with most of
+them, the oldest."""
 
 MOST_CONNECTIONS_OF_ONE = 64
 """Connections of one client to one worker."""

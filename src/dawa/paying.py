@@ -16,18 +16,16 @@ from uuid import uuid4
 
 from dawa import progress
 from dawa.axis import AutoAxis, Axis
+from dawa.budget import shown
 from dawa.errors import LedgerError, OptionError, PublicNote, SourceError, TakenBackError
 from dawa.host import interrupts, scratch
 from dawa.numerals import told
-from dawa.results.keeping import FileKeeper, Keeper, Kept, warned
+from dawa.results.keeping import KEPT, FileKeeper, Keeper, Kept, warned
 from dawa.results.release import Release
 from dawa.sources.tables import Source
 
 if TYPE_CHECKING:
     from dawa.ledger import Ledger, LedgerLike, Reservation
-
-KEPT = "kept"
-"""The word in an entry's description under which it says where its release will be, and what it is called."""
 
 WAITING = "Finishing first: this is paid for. Ask again to give it up"
 
@@ -43,6 +41,7 @@ class Payment:
         name: What the release is called.
         reservation: What was paid.
         kept: Where the release is, once it is kept.
+        made: Whether there is a release.
     """
 
     book: "Ledger | None"
@@ -51,6 +50,7 @@ class Payment:
     name: str = field(default_factory=lambda: uuid4().hex)
     reservation: "Reservation | None" = None
     kept: Kept | None = None
+    made: bool = False
     _hold: interrupts.Hold | None = field(default=None, repr=False)
     _paid: ExitStack = field(default_factory=ExitStack, repr=False)
     _place: ExitStack = field(default_factory=ExitStack, repr=False)
@@ -78,12 +78,23 @@ class Payment:
         with self._place, self._paid:
             yield
         if self._hold is not None and self._hold.asked:
-            stopped = interrupts.Interrupted(self._hold.asked[0])
-            if self.kept is not None:
-                stopped.add_note(
-                    PublicNote(f"The release was finished first, as it is paid for: it is in {self.kept.path}.")
-                )
-            raise stopped
+            self._stop(self._hold.asked[0])
+
+    def _stop(self, number: int) -> None:
+        """Let a signal that had to wait take effect, unless that would lose a release that is in memory alone."""
+        if self.made and self.kept is None:
+            warned("The run was asked to stop, but its release is paid for, and saved nowhere: save what you get.")
+            return
+        stopped = interrupts.Interrupted(number)
+        if self.kept is not None:
+            paid = ""
+            if self.reservation is not None:
+                spent, entry = shown(self.reservation.epsilon), self.reservation.entry
+                paid = f" epsilon={spent} was spent on dataset '{entry.dataset}' for it (entry {entry.number})."
+            stopped.add_note(
+                PublicNote(f"The release was finished first, as it is paid for: it is in {self.kept.path}.{paid}")
+            )
+        raise stopped
 
     def reserve(
         self, epsilon: Fraction, source: Source, table: str, unit: tuple[str, ...], mechanism: str, what: dict[str, Any]
@@ -115,6 +126,7 @@ class Payment:
         if self.keeper is not None:
             if self._hold is not None:
                 self._hold.close()
+            self.made = True
             self.kept = self.keeper.keep(release)
         if self.reservation is not None:
             self._finalise(self.reservation)

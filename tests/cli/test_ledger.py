@@ -78,7 +78,8 @@ def test_pending_reservations_are_shown():
 def test_a_failed_run_is_taken_back():
     run("create", "hr", "--cap", 2)
     ledger.opened("dawa-ledger.db").reserve("hr", 0.5, what={}, mechanism="dawa")
-    done = run("take-back", 2, "--why", "The server was down", "--who", "ada").stdout
+    assert "does not say where its release is" in run("take-back", 2, "--why", "x", code=REFUSED).stderr
+    done = run("take-back", 2, "--nothing-was-made", "--why", "The server was down", "--who", "ada").stdout
     assert done == "Took entry 2 back, as entry 3: 'hr' has 2 left of its cap of 2.\n"
     shown = " ".join(run("show").stdout.split())
     assert "Pending" not in shown
@@ -96,7 +97,7 @@ def test_a_failed_run_is_taken_back():
 def test_a_take_back_for_machines():
     run("create", "hr", "--cap", "1/3")
     ledger.opened("dawa-ledger.db").reserve("hr", "1/7", what={}, mechanism="dawa")
-    found = parsed("take-back", 2, "--why", "down", "--who", "ada")
+    found = parsed("take-back", 2, "--nothing-was-made", "--why", "down", "--who", "ada")
     assert (found["take_back"]["reservation"], found["take_back"]["what"]) == (2, {"why": "down"})
     assert (found["take_back"]["kind"], found["take_back"]["who"]) == ("take-back", "ada")
     assert (found["account"]["left"], found["account"]["spent"], found["account"]["reserved"]) == ("1/3", "0", "0")
@@ -421,7 +422,7 @@ def test_a_team_shares_a_ledger_in_postgres(postgres):
     assert parsed("show", "--ledger", place)["accounts"][0]["left"] == "0"
     run("raise", "hr", "--cap", 2, "--why", "x", "--ledger", place)
     ledger.opened(place).reserve("hr", 1, what={}, mechanism="dawa")
-    assert "'hr' has 1 left" in run("take-back", 5, "--why", "x", "--ledger", place).stdout
+    assert "'hr' has 1 left" in run("take-back", 5, "--nothing-was-made", "--why", "x", "--ledger", place).stdout
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])

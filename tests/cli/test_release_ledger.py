@@ -9,7 +9,7 @@ import dawa as library
 from dawa import sources
 from dawa.errors import LedgerError, SourceError
 from dawa.ledger import Ledger, Reservation, opened
-from helpers.commands import dawa, names, refused
+from helpers.commands import dawa, names, refused, taken_back_elsewhere
 from helpers.people import AGES
 
 pytestmark = pytest.mark.usefixtures("somewhere")
@@ -110,7 +110,8 @@ def test_a_ledger_that_cannot_be_asked_what_is_left_costs_nothing(people, monkey
 
 CANARY = "4711"
 SPENT = "epsilon=1 was spent on dataset 'hr' all the same (entry 2 of the ledger); 1.5 of 2.5 is left."
-TAKE_BACK = "if nothing was observed, take it back: dawa ledger take-back 2 --why '…' --ledger dawa-ledger.db"
+LEDGER = "--ledger dawa-ledger.db"
+TAKE_BACK = f"if nothing was observed, take it back: dawa ledger take-back 2 --nothing-was-made --why '…' {LEDGER}"
 FAILURES = {
     "ours": (
         partial(SourceError, "The table could not be counted by duckdb (Error).", "check its rows."),
@@ -147,7 +148,7 @@ def test_a_failure_after_paying_says_what_it_cost(people, monkeypatch, failure, 
     ran = dawa("release", people, *AGES, "--dataset", "hr")
     refused(ran, code=code)
     assert ran.err == f"{problem} {SPENT} Hint: {hint}; {TAKE_BACK}\n"
-    assert dawa("ledger", "take-back", 2, "--why", "it failed").code == 0
+    assert dawa("ledger", "take-back", 2, "--nothing-was-made", "--why", "it failed").code == 0
     again = dawa("release", people, *AGES, "--dataset", "hr", "--json")
     assert again.code == code
     assert again.json["error"] == {
@@ -176,7 +177,7 @@ def test_what_was_taken_back_meanwhile_is_not_released(people, monkeypatch):
     original = sources.Query.counts
 
     def counts(self):
-        opened("dawa-ledger.db").take_back(2, why="it seemed to hang", who="ada")
+        taken_back_elsewhere(opened("dawa-ledger.db"), 2, who="ada")
         return original(self)
 
     dawa("ledger", "create", "hr", "--cap", "1")

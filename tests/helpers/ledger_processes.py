@@ -96,7 +96,7 @@ def close(place, rounds):
                     reservation.finalise(f"release-{number}-{hand}")
                     yield b"F"
                 else:
-                    book.take_back(number, why="a race")
+                    book.take_back(number, why="a race", nothing_was_made=True)
                     yield b"T"
             except TakenBackError:
                 yield b"b"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import dawa
 from dawa.host import scratch
 from dawa.sources import engines
 
@@ -112,3 +113,13 @@ def test_the_engine_takes_a_third_of_what_a_container_has(tmp_path, text):
     assert engines._number(tmp_path / "memory.max") == (536870912 if text.isdecimal() else 0)
     assert engines._number(tmp_path / "none") == 0
     assert engines.LEAST <= engines.memory() <= engines.MEMORY
+
+
+def test_without_a_place_for_temporary_files_the_error_says_so(monkeypatch):
+    def none():
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr("tempfile.gettempdir", none)
+    with pytest.raises(dawa.errors.SourceError, match="No folder for temporary files can be written") as caught:
+        dawa.release({"age": [1]}, dawa.Axis("age", 0, 9), epsilon=1, seed=0)
+    assert "TMPDIR" in caught.value.hint

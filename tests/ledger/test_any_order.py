@@ -81,14 +81,14 @@ class Twin(RuleBasedStateMachine):
     def take_back(self, data, hand):
         number = data.draw(st.sampled_from(self.reservations)).entry.number
         if number in self.open:
-            self.books[hand].take_back(number, why="because")
+            self.books[hand].take_back(number, why="because", nothing_was_made=True)
             self.entries += 1
             self.undone.add(number)
             dataset, epsilon = self.open.pop(number)
             self.spent[dataset].remove(epsilon)
         else:
             with pytest.raises(LedgerError):
-                self.books[hand].take_back(number, why="because")
+                self.books[hand].take_back(number, why="because", nothing_was_made=True)
 
     @precondition(lambda self: self.entries)
     @rule(hand=HANDS, beyond=st.integers(-3, 3))
@@ -97,7 +97,7 @@ class Twin(RuleBasedStateMachine):
         number = self.entries + beyond
         if number not in numbers:
             with pytest.raises(LedgerError):
-                self.books[hand].take_back(number, why="because")
+                self.books[hand].take_back(number, why="because", nothing_was_made=True)
 
     @rule(hand=HANDS)
     def reopen(self, hand):

@@ -145,7 +145,7 @@ def test_the_summary_is_of_all_or_of_one(book):
 def test_what_nobody_saw_is_taken_back(book):
     reserved(book, "0.3").finalise("r1")
     reservation = reserved(book, "0.7")
-    entry = book.take_back(4, why="the server was down", who="ada")
+    entry = book.take_back(4, why="the server was down", nothing_was_made=True, who="ada")
     assert (entry.number, entry.kind, entry.dataset, entry.who) == (5, "take-back", "hr", "ada")
     assert (entry.reservation, entry.what, entry.epsilon) == (4, {"why": "the server was down"}, None)
     account = book.account("hr")
@@ -159,27 +159,27 @@ def test_what_nobody_saw_is_taken_back(book):
 
 def test_who_takes_back_is_the_user_unless_it_is_said(book):
     reserved(book)
-    assert book.take_back(2, why="because").who == getpass.getuser()
+    assert book.take_back(2, why="because", nothing_was_made=True).who == getpass.getuser()
 
 
 def test_a_reservation_is_taken_back_once(book):
     reserved(book)
-    book.take_back(2, why="because", who="ada")
+    book.take_back(2, why="because", nothing_was_made=True, who="ada")
     with pytest.raises(LedgerError, match=r"Entry 2 was already taken back, by ada in entry 3(?s:.)*Hint:"):
-        book.take_back(2, why="because")
+        book.take_back(2, why="because", nothing_was_made=True)
     assert (book.account("hr").spent, len(book.history())) == (0, 3)
 
 
 def test_what_was_released_is_not_taken_back(book):
     reserved(book).finalise("r1")
     with pytest.raises(LedgerError, match=r"Entry 2 has a release: 'r1' \(entry 3\)(?s:.)*Hint: it stays spent"):
-        book.take_back(2, why="because")
+        book.take_back(2, why="because", nothing_was_made=True)
     assert (book.account("hr").spent, len(book.history())) == (TENTH, 3)
 
 
 def test_nothing_is_released_on_what_was_taken_back(book):
     reservation = reserved(book)
-    book.take_back(2, why="because", who="ada")
+    book.take_back(2, why="because", nothing_was_made=True, who="ada")
     with pytest.raises(TakenBackError, match=r"Entry 2 was taken back by ada in entry 3(?s:.)*Hint:"):
         reservation.finalise("r1")
     with pytest.raises(LedgerError, match="does not know a release"):
@@ -207,9 +207,9 @@ def test_only_reservations_are_taken_back(book, number, answer):
     reserved(book).finalise("r1")
     book.raise_cap("hr", 2, why="because")
     reserved(book)
-    book.take_back(5, why="because")
+    book.take_back(5, why="because", nothing_was_made=True)
     with pytest.raises(LedgerError, match=rf"{answer}(?s:.)*Hint: take back an entry that dawa ledger show lists"):
-        book.take_back(number, why="because")
+        book.take_back(number, why="because", nothing_was_made=True)
     assert len(book.history()) == 6
 
 
@@ -217,7 +217,7 @@ def test_a_take_back_is_of_one_dataset_alone(book):
     book.create("sales", 1)
     reserved(book)
     reserved(book, dataset="sales")
-    book.take_back(4, why="because")
+    book.take_back(4, why="because", nothing_was_made=True)
     assert (book.account("hr").spent, book.account("sales").spent) == (TENTH, 0)
     assert (len(book.summary("hr").taken_back), len(book.summary("sales").taken_back)) == (0, 1)
 
@@ -231,7 +231,7 @@ def test_sums_stay_short_enough_to_print_without_what_is_taken_back(file):
         reserved(book, fine)
         reserved(book, Fraction(1, 10) - fine)
     with pytest.raises(LedgerError, match=r"too many digits(?s:.)*Hint:"):
-        list(map(partial(book.take_back, why="because"), range(3, 30, 2)))
+        list(map(partial(book.take_back, why="because", nothing_was_made=True), range(3, 30, 2)))
     assert 500 < len(str(book.account("hr").spent)) < 4300
 
 
@@ -244,7 +244,7 @@ def test_names_are_lines_of_text(book, wrong):
         lambda: book.create(wrong, 1),
         lambda: book.reserve("hr", 0.1, what={}, mechanism=wrong),
         lambda: book.raise_cap("hr", 2, why=wrong),
-        lambda: book.take_back(2, why=wrong),
+        lambda: book.take_back(2, why=wrong, nothing_was_made=True),
         lambda: book.filed(wrong, "f"),
     ]
     if wrong is not None:

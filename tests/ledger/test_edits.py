@@ -73,7 +73,7 @@ def test_an_edit_behind_the_triggers_is_noticed_and_stops_the_book(book, place, 
         lambda: book.create("new", 1),
         lambda: book.raise_cap("hr", 5, why="because"),
         lambda: reservations[1].finalise("r"),
-        lambda: book.take_back(4, why="because"),
+        lambda: book.take_back(4, why="because", nothing_was_made=True),
         lambda: book.filed("r", "f"),
     ]
     for call in calls:

@@ -276,7 +276,7 @@ def test_what_counted_often_is_taken_back_as_often(file):
     file.relate("hr", unit="record", times=5, why="x")
     number = spent(file).entry.number
     assert file.account("hr").spent == Fraction(1, 2)
-    file.take_back(number, why="down")
+    file.take_back(number, why="down", nothing_was_made=True)
     assert file.account("hr").spent == 0
 
 
@@ -311,7 +311,7 @@ def test_a_wrong_first_release_can_be_undone_before_anything_is_spent(file):
     file.create("hr", 1)
     number = spent(file, table="visits").entry.number
     file.relate("hr", unit="person", times=2, why="x")
-    file.take_back(number, why="down")
+    file.take_back(number, why="down", nothing_was_made=True)
     assert file.account("hr").unit == (), "a take-back alone changes nothing"
     account = file.bind("hr", unit="person", why="we meant persons")
     assert (account.unit, account.table, account.relations) == (("person",), "visits", ())
@@ -336,7 +336,7 @@ def test_names_are_compared_without_case(book):
     assert book.raise_cap("strasse", 2, why="x").cap == 2
     assert book.relate("strasse", unit="record", times=2, why="x").relations[0].times == 2
     assert book.bind("strasse", table="t", why="x").table == "t"
-    assert book.take_back(number, why="x").dataset == "Straße"
+    assert book.take_back(number, why="x", nothing_was_made=True).dataset == "Straße"
     assert {entry.dataset for entry in book.history("sTRASSE")} == {"Straße"}
     assert len(book.history("sTRASSE")) == len(book.history()) == 6
     assert len(book.summary("STRASSE").accounts) == len(book.summary("STRASSE").taken_back) == 1
@@ -450,7 +450,7 @@ class Twin(RuleBasedStateMachine):
         number = data.draw(st.sampled_from(sorted(self.pending)))
         plain = self.pending.pop(number)
         if back:
-            self.book.take_back(number, why="because")
+            self.book.take_back(number, why="because", nothing_was_made=True)
             del plain.live[number]
         else:
             entry = next(entry for entry in self.book.history() if entry.number == number)

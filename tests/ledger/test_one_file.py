@@ -9,7 +9,8 @@ import pytest
 
 from dawa import ledger
 from dawa.errors import LedgerError
-from dawa.ledger import sqlite, store
+from dawa.host import mounts
+from dawa.ledger import store
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ def test_a_single_file_that_is_mounted_is_refused(tmp_path, monkeypatch, folder)
     escaped = str(file).replace(" ", "\\040").replace("\t", "\\011")
     listed = tmp_path / "mountinfo"
     listed.write_text(f"36 35 98:0 / / rw - ext4 a rw\n37 36 98:0 /x {escaped} rw - ext4 a rw\n", encoding="utf-8")
-    monkeypatch.setattr(sqlite, "MOUNTS", listed)
+    monkeypatch.setattr(mounts, "MOUNTS", listed)
     with pytest.raises(LedgerError, match=r"single file that is mounted(?s:.)*mount the folder"):
         ledger.opened(file).account("hr")
     listed.write_text(f"37 36 98:0 /x {escaped.rsplit('/', 1)[0]} rw - ext4 a rw\n", encoding="utf-8")

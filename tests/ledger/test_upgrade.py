@@ -109,7 +109,7 @@ def test_what_old_runs_began_can_be_ended_in_an_old_ledger(found):
         assert book.filed("r", "out").file == "out"
         assert book.summary().version == 1, "dawa 0.1.0 can read it still"
     else:
-        book.take_back(26, why="it crashed")
+        book.take_back(26, why="it crashed", nothing_was_made=True)
         assert book.account("rows").spent == Fraction(1, 10)
     assert book.raise_cap("rows", 7, why="x").cap == 7
     assert book.summary().version == version
@@ -174,7 +174,7 @@ def test_after_an_upgrade_accounts_add_like_with_like(found):
     spent(book, "new", unit=("ward",), table="t")
     assert book.account("new").whom == "It counts what each 'ward' in t loses."
     book.create("another", 1)
-    assert book.take_back(26, why="it crashed").dataset == "rows"
+    assert book.take_back(26, why="it crashed", nothing_was_made=True).dataset == "rows"
     assert book.account("rows").spent == Fraction(1, 10) + Fraction(1, 100)
     assert book.summary().broken is None
 

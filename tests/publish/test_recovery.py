@@ -14,8 +14,8 @@ import pytest
 import dawa as library
 from dawa import ledger, sources
 from dawa.publish import folder, recovery
-from dawa.publish import place as places
-from helpers.commands import dawa, refused
+from dawa.results import traces
+from helpers.commands import dawa, refused, taken_back_elsewhere
 
 FILES = {"release.json", "buckets.csv", "apart.csv", "answers.csv", "release.svg", "README.md"}
 
@@ -45,6 +45,7 @@ main()
 @pytest.fixture(autouse=True)
 def somewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/proc/nowhere")
     Path("people.csv").write_text("age\n" + "\n".join(str(age % 100) for age in range(5000)) + "\n", encoding="utf-8")
     Path("asked.csv").write_text("lo,hi,name\n18,65,grown up\n", encoding="utf-8")
     assert dawa("ledger", "create", "hr", "--cap", "2", "--unit", "record").code == 0
@@ -84,10 +85,10 @@ STAGES = {
 def test_a_killed_run_is_completed_and_booked(stage):
     module, owner, name, count = STAGES[stage]
     assert run(module, owner, name, count).returncode == -signal.SIGKILL
-    assert states() == [recovery.FOUND]
+    assert states() == [traces.FOUND]
     refused(dawa("ledger", "take-back", "2", "--why", "x"), "The release that entry 2 paid for is in", "recover")
     told = dawa("ledger", "recover", "--json").json
-    assert [one["state"] for one in told] == [recovery.BOOKED]
+    assert [one["state"] for one in told] == [traces.BOOKED]
     assert {path.name for path in Path("out").iterdir()} == FILES
     assert {path.name for path in Path().iterdir()} == {"people.csv", "asked.csv", "dawa-ledger.db", "out"}
     last = book().history()[-1]
@@ -102,16 +103,22 @@ def test_half_a_file_of_a_killed_run_is_not_published():
     assert run(module, owner, name, count).returncode == -signal.SIGKILL
     (scratch,) = Path().glob(".out-*")
     (scratch / ".dawa-0123456789abcdef").write_text("half", encoding="utf-8")
-    assert [trace.state for trace in recovery.recovered(book())] == [recovery.BOOKED]
+    assert [trace.state for trace in recovery.recovered(book())] == [traces.BOOKED]
     assert {path.name for path in Path("out").iterdir()} == FILES
 
 
 def test_a_run_that_is_killed_before_it_has_made_anything_leaves_nothing_but_its_reservation():
     ran = run("dawa.publish.folder", "FolderKeeper", "keep", 1)
     assert ran.returncode == -signal.SIGKILL
-    assert states() == [recovery.NOTHING]
-    assert "nothing was made" in dawa("ledger", "recover").out
-    assert dawa("ledger", "take-back", "2", "--why", "killed").code == 0
+    assert states() == [traces.NOTHING]
+    told = dawa("ledger", "recover").out
+    assert "no release was found in" in told
+    assert f"{Path('out').absolute()}, {Path().absolute()}/.out-" in told
+    assert "exchanged or unmounted since would not be seen, nor one that was printed" in told
+    refused(dawa("ledger", "take-back", "2", "--why", "killed"), "no release was found in", "--nothing-was-made")
+    with pytest.raises(library.errors.LedgerError, match="no release was found"):
+        book().take_back(2, why="killed")
+    assert dawa("ledger", "take-back", "2", "--nothing-was-made", "--why", "killed").code == 0
 
 
 @pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP"])
@@ -141,17 +148,17 @@ def test_who_is_asked_to_stop_before_that_says_what_it_cost(sent):
     assert "take-back 2" in ran.stderr
     assert not Path("out").exists()
     assert {path.name for path in Path().iterdir()} == {"people.csv", "asked.csv", "dawa-ledger.db"}
-    assert states() == [recovery.NOTHING]
+    assert states() == [traces.NOTHING]
 
 
 def test_a_run_at_work_is_left_alone():
     with folder.prepared("out") as keeper:
         what = {"kept": {**keeper.where, "release": "x"}}
         book().reserve("hr", "0.5", what=what, mechanism="dawa")
-        assert states() == [recovery.WORKING]
+        assert states() == [traces.WORKING]
         assert "still at work" in dawa("ledger", "recover").out
         refused(dawa("ledger", "take-back", "2", "--why", "x"), "still at work")
-    assert states() == [recovery.NOTHING]
+    assert states() == [traces.NOTHING]
 
 
 def test_another_release_in_its_place_is_not_taken_for_its_own():
@@ -160,7 +167,7 @@ def test_another_release_in_its_place_is_not_taken_for_its_own():
         keeper.keep(made)
     kept = {"folder": str(Path("out").absolute()), "scratch": str(Path(".out-00000000").absolute()), "release": "x"}
     book().reserve("hr", "0.5", what={"kept": kept}, mechanism="dawa")
-    assert states() == [recovery.NOTHING]
+    assert states() == [traces.NOTHING]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +176,7 @@ def test_another_release_in_its_place_is_not_taken_for_its_own():
 def test_strange_descriptions_are_no_obstacle(kept):
     book().reserve("hr", "0.5", what={"kept": kept}, mechanism="dawa")
     (state,) = states()
-    assert state in {recovery.UNNAMED, recovery.UNREADABLE, recovery.NOTHING}
+    assert state in {traces.UNNAMED, traces.UNREADABLE, traces.NOTHING}
     assert dawa("ledger", "recover").code == 0
 
 
@@ -178,7 +185,7 @@ def test_a_place_that_was_taken_meanwhile():
     Path("out").mkdir()
     Path("out/mine").touch()
     (trace,) = recovery.recovered(book())
-    assert trace.state == recovery.BOOKED
+    assert trace.state == traces.BOOKED
     assert {path.name for path in trace.where.iterdir()} == FILES
     assert [path.name for path in Path("out").iterdir()] == ["mine"]
 
@@ -194,34 +201,7 @@ def test_a_disk_that_is_full_again(monkeypatch):
         ran = dawa("ledger", "recover")
     assert ran.code == 1
     assert "No space left on device" in ran.out
-    assert [trace.state for trace in recovery.recovered(book())] == [recovery.BOOKED]
-
-
-def test_files_that_moved_up_stay_there(monkeypatch):
-    """Killed between two of the renames that fill a mount point."""
-    monkeypatch.setattr(places, "_mounted", lambda _: True)
-    Path("out").mkdir()
-    renames, rename = [], Path.rename
-
-    def some(self, to):
-        renames.append(to)
-        if len(renames) == 3:
-            raise SystemExit
-        return rename(self, to)
-
-    with folder.prepared("out") as keeper:
-        made = library.release({"age": [1]}, library.Axis("age", 0, 9), epsilon="0.5")
-        what = {"kept": {**keeper.where, "release": made.id}}
-        book().reserve("hr", "0.5", what=what, mechanism="dawa")
-        made.save(keeper.place.scratch / "release.json")
-        monkeypatch.setattr(Path, "rename", some)
-        with pytest.raises(SystemExit):
-            folder.completed(keeper.place, made)
-    monkeypatch.setattr(Path, "rename", rename)
-    assert not Path("out/release.json").exists(), "it is no release yet"
-    (trace,) = recovery.recovered(book())
-    assert trace.state == recovery.BOOKED
-    assert {path.name for path in Path("out").iterdir()} == FILES - {"answers.csv"}
+    assert [trace.state for trace in recovery.recovered(book())] == [traces.BOOKED]
 
 
 def test_python_keeps_a_file_before_the_ledger_is_told(monkeypatch):
@@ -268,7 +248,7 @@ def test_a_release_that_was_rescued_is_found(tmp_path, monkeypatch):
     assert "is safe in" in ran.err
     refused(dawa("ledger", "take-back", "2", "--why", "x"), "The release that entry 2 paid for is in")
     (trace,) = recovery.recovered(book())
-    assert trace.state == recovery.BOOKED
+    assert trace.state == traces.BOOKED
     assert trace.where.parent == tmp_path / "elsewhere"
 
 
@@ -278,7 +258,7 @@ def test_a_release_that_was_moved_aside_is_found():
     options = ["--column", "age", "--range", "0:100", "--epsilon", "0.5", "--dataset", "hr", "--out", "out", "--force"]
     assert dawa("release", "people.csv", *options).code == 0
     (trace,) = recovery.recovered(book())
-    assert (trace.state, trace.where.name) == (recovery.BOOKED, "out.earlier-1")
+    assert (trace.state, trace.where.name) == (traces.BOOKED, "out.earlier-1")
 
 
 @pytest.mark.parametrize("content", ["", "{}", "no JSON"])
@@ -286,7 +266,7 @@ def test_what_is_there_and_cannot_be_read_is_not_nothing(content):
     module, owner, name, count = STAGES["before the ledger is told"]
     assert run(module, owner, name, count).returncode == -signal.SIGKILL
     Path("out/release.json").write_text(content, encoding="utf-8")
-    assert states() == [recovery.UNREADABLE]
+    assert states() == [traces.UNREADABLE]
     assert "cannot be read" in dawa("ledger", "recover").out
     refused(dawa("ledger", "take-back", "2", "--why", "x"), "There may be a release")
 
@@ -303,7 +283,7 @@ def test_a_folder_of_somebody_else_does_not_stop_the_others(monkeypatch):
         return real(path, *arguments, **options)
 
     monkeypatch.setattr(os, "open", closed)
-    assert [trace.state for trace in recovery.recovered(book())] == [recovery.UNREADABLE, recovery.BOOKED]
+    assert [trace.state for trace in recovery.recovered(book())] == [traces.UNREADABLE, traces.BOOKED]
 
 
 def test_python_is_at_work_too(monkeypatch):
@@ -318,7 +298,7 @@ def test_python_is_at_work_too(monkeypatch):
     monkeypatch.setattr(sources.Query, "counts", at_work)
     paid = {"epsilon": "0.5", "ledger": "dawa-ledger.db", "dataset": "hr", "out": "ages.json"}
     library.release("people.csv", library.Axis("age", 0, 100), **paid)
-    assert seen[0] == recovery.WORKING
+    assert seen[0] == traces.WORKING
     assert "still at work" in seen[1]
     assert {path.name for path in Path().iterdir()} == {"people.csv", "asked.csv", "dawa-ledger.db", "ages.json"}
 
@@ -344,7 +324,7 @@ def test_what_is_not_paid_for_is_hidden_and_a_file_of_others_is_not(monkeypatch)
 
     def taken(self):
         Path("ages.json").write_text("mine", encoding="utf-8")
-        book().take_back(2, why="it seemed to hang", who="ada")
+        taken_back_elsewhere(book(), 2, who="ada")
         return counts(self)
 
     monkeypatch.setattr(sources.Query, "counts", taken)

@@ -15,7 +15,8 @@ from dawa import ledger, sources
 from dawa.errors import LedgerError, TakenBackError
 from dawa.host import atomic, scratch
 from dawa.publish import folder, recovery
-from helpers.commands import dawa, refused
+from dawa.results import traces
+from helpers.commands import dawa, refused, taken_back_elsewhere
 
 AGES = ("--column", "age", "--range", "0:100")
 AXIS = library.Axis("age", 0, 100)
@@ -25,6 +26,7 @@ PAID = {"epsilon": "0.5", "ledger": "dawa-ledger.db", "dataset": "hr"}
 @pytest.fixture(autouse=True)
 def somewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/proc/nowhere")
     Path("people.csv").write_text("age\n" + "\n".join(str(age) for age in range(100)) + "\n", encoding="utf-8")
     assert dawa("ledger", "create", "hr", "--cap", "2", "--unit", "record").code == 0
 
@@ -90,14 +92,14 @@ def test_a_folder_of_somebody_else_is_not_removed():
 def test_one_strange_entry_does_not_stop_the_others(kept):
     book().reserve("hr", "0.1", what={"kept": kept}, mechanism="dawa")
     assert dawa("ledger", "recover").code == 0
-    assert dawa("ledger", "take-back", "2", "--why", "it was nonsense").code == 0
+    assert dawa("ledger", "take-back", "2", "--why", "it was nonsense", "--nothing-was-made").code == 0
 
 
 def test_a_pipe_is_not_waited_for():
     os.mkfifo("out.earlier-1")
     os.mkfifo("out")
     reserved(folder="out", scratch=".out-00000000", release="x")
-    assert [trace.state for trace in recovery.recovered(book())] == [recovery.NOTHING]
+    assert [trace.state for trace in recovery.recovered(book())] == [traces.NOTHING]
 
 
 KILLED = """
@@ -118,7 +120,7 @@ def test_a_file_that_got_no_name_is_found(owner, name):
     assert ran.returncode == -signal.SIGKILL
     refused(dawa("ledger", "take-back", "2", "--why", "x"), "The release that entry 2 paid for is in")
     (trace,) = recovery.recovered(book())
-    assert (trace.state, trace.where.name) == (recovery.BOOKED, "ages.json")
+    assert (trace.state, trace.where.name) == (traces.BOOKED, "ages.json")
     assert library.load("ages.json").id == book().history()[-1].release_id
     assert names() == {"people.csv", "dawa-ledger.db", "ages.json"}
 
@@ -128,7 +130,7 @@ def test_a_file_that_got_no_name_and_whose_name_is_taken():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL  # noqa: S603  ours
     Path("ages.json").write_text("mine", encoding="utf-8")
     (trace,) = recovery.recovered(book())
-    assert trace.state == recovery.BOOKED
+    assert trace.state == traces.BOOKED
     assert Path("ages.json").read_text(encoding="utf-8") == "mine"
     assert library.load(trace.where).id == book().history()[-1].release_id
 
@@ -152,7 +154,7 @@ def test_a_release_without_a_name_is_found_in_a_folder_and_never_swept():
     assert dawa("release", "people.csv", *AGES, "--epsilon", "1", "--out", "out").code == 0
     assert place.scratch.exists(), "it may be a release that somebody has paid for"
     (trace,) = recovery.recovered(book())
-    assert trace.state == recovery.BOOKED
+    assert trace.state == traces.BOOKED
     assert library.load(trace.where / "release.json").id == book().history()[-1].release_id
     assert not place.scratch.exists()
 
@@ -161,7 +163,7 @@ def test_half_a_release_is_not_nothing():
     place = killed_in_folder()
     (half,) = scratch.halves(place.scratch)
     half.write_text(half.read_text(encoding="utf-8")[:-2], encoding="utf-8")
-    assert [trace.state for trace in recovery.recovered(book())] == [recovery.UNREADABLE]
+    assert [trace.state for trace in recovery.recovered(book())] == [traces.UNREADABLE]
     refused(dawa("ledger", "take-back", "2", "--why", "x"), "There may be a release")
 
 
@@ -175,7 +177,7 @@ def test_where_the_run_was_somewhere_else_nothing_here_means_nothing(monkeypatch
         there.setattr(sources.Query, "counts", failing)
         with pytest.raises(ZeroDivisionError):
             library.release("people.csv", AXIS, out="ages.json", **PAID)
-    assert [trace.state for trace in recovery.recovered(book())] == [recovery.ELSEWHERE]
+    assert [trace.state for trace in recovery.recovered(book())] == [traces.ELSEWHERE]
     assert "on another machine" in dawa("ledger", "recover").out
     refused(dawa("ledger", "take-back", "2", "--why", "x"), "on another machine", "--nothing-was-made")
     assert dawa("ledger", "take-back", "2", "--why", "looked there", "--nothing-was-made").code == 0
@@ -197,7 +199,7 @@ def test_a_release_of_a_ledger_that_was_replaced_is_hidden_and_comes_back_with_i
     assert not Path("ages.json").exists()
     Path("right.db").replace("dawa-ledger.db")
     (trace,) = recovery.recovered(book())
-    assert trace.state == recovery.BOOKED
+    assert trace.state == traces.BOOKED
     assert book().history()[-1].release_id == library.load(trace.where).id
 
 
@@ -207,11 +209,9 @@ def test_a_rescue_replaces_nothing(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with folder.prepared("out") as keeper, open("printed", "w", encoding="utf-8") as printed:  # noqa: PTH123  the same
         keeper.last_resort = printed
-        for rescue in keeper.place.rescues:
-            if rescue.parent == tmp_path:
-                rescue.symlink_to(tmp_path / "victim")
+        (rescue,) = (rescue for rescue in keeper.place.rescues if rescue.parent == tmp_path)
+        rescue.symlink_to(tmp_path / "victim")
         monkeypatch.setattr(type(made), "save", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
-        monkeypatch.setattr(Path, "home", lambda: tmp_path / "nowhere")
         keeper.keep(made)
     assert Path("victim").read_text(encoding="utf-8") == "dear"
     assert library.load("printed").id == made.id
@@ -280,14 +280,14 @@ def test_a_link_that_points_elsewhere_now_hides_no_release():
     Path("current").unlink()
     Path("current").symlink_to("second")
     (trace,) = recovery.recovered(book())
-    assert (trace.state, trace.where) == (recovery.BOOKED, Path("first/ages.json").resolve())
+    assert (trace.state, trace.where) == (traces.BOOKED, Path("first/ages.json").resolve())
 
 
 def test_a_folder_that_was_removed_on_the_way_hides_no_release():
     Path("work").mkdir()
     killed("work/../ages.json")
     Path("work").rmdir()
-    assert [trace.state for trace in recovery.recovered(book())] == [recovery.BOOKED]
+    assert [trace.state for trace in recovery.recovered(book())] == [traces.BOOKED]
 
 
 def test_a_folder_that_was_moved_is_not_looked_for_under_its_name():
@@ -296,7 +296,7 @@ def test_a_folder_that_was_moved_is_not_looked_for_under_its_name():
     killed("out/ages.json")
     Path("out").rename("out.earlier-1")
     Path("out").mkdir()
-    assert [trace.state for trace in recovery.recovered(book())] == [recovery.ELSEWHERE]
+    assert [trace.state for trace in recovery.recovered(book())] == [traces.ELSEWHERE]
     refused(dawa("ledger", "take-back", "2", "--why", "x"), "cannot be seen from here")
 
 
@@ -310,7 +310,7 @@ def test_a_folder_that_cannot_be_listed_is_not_empty(monkeypatch):
         return real(self)
 
     monkeypatch.setattr(Path, "iterdir", closed)
-    assert [trace.state for trace in recovery.recovered(book())] == [recovery.UNSEEN]
+    assert [trace.state for trace in recovery.recovered(book())] == [traces.UNSEEN]
     refused(dawa("ledger", "take-back", "2", "--why", "x"), "cannot be seen", "--nothing-was-made")
     assert dawa("ledger", "take-back", "2", "--why", "looked", "--nothing-was-made").code == 0
 
@@ -333,7 +333,7 @@ def test_a_folder_that_cannot_be_listed_hides_nothing_that_can_be_seen(monkeypat
 
     monkeypatch.setattr(Path, "iterdir", closed)
     refused(dawa("ledger", "take-back", "2", "--why", "x", "--nothing-was-made"), "paid for is in")
-    assert [trace.state for trace in recovery.recovered(book())] == [recovery.BOOKED]
+    assert [trace.state for trace in recovery.recovered(book())] == [traces.BOOKED]
 
 
 def test_a_link_to_itself_hides_nothing():
@@ -352,16 +352,16 @@ def test_what_others_leave_among_the_temporary_files_decides_nothing(tmp_path, m
         book().reserve("hr", "0.5", what={"kept": {**keeper.where, "release": "x"}}, mechanism="dawa")
     (tmp_path / "shared" / ".not-paid-for-folder").mkdir()
     (tmp_path / "shared" / ".not-paid-for-junk").write_text("junk", encoding="utf-8")
-    monkeypatch.setattr(recovery, "_own", lambda _: False)
+    monkeypatch.setattr(traces, "_own", lambda _: False)
     with scratch.locked(tmp_path / "shared" / ".not-paid-for-folder"):
-        assert [trace.state for trace in recovery.recovered(book())] == [recovery.NOTHING]
+        assert [trace.state for trace in recovery.recovered(book())] == [traces.NOTHING]
 
 
 def test_a_release_that_gets_its_name_in_this_moment_is_seen(monkeypatch):
     made = library.release("people.csv", AXIS, epsilon="0.5")
     with folder.prepared("out") as keeper:
         book().reserve("hr", "0.5", what={"kept": {**keeper.where, "release": made.id}}, mechanism="dawa")
-        real, calls = recovery._maybe, []
+        real, calls = traces._maybe, []
 
         def late(path):
             seen = real(path)
@@ -369,9 +369,9 @@ def test_a_release_that_gets_its_name_in_this_moment_is_seen(monkeypatch):
                 calls.append(keeper.keep(made))
             return seen
 
-        monkeypatch.setattr(recovery, "_maybe", late)
+        monkeypatch.setattr(traces, "_maybe", late)
         monkeypatch.setattr(scratch, "locked", lambda _: nullcontext(enter_result=True))
-        assert [trace.state for trace in recovery.recovered(book())] == [recovery.BOOKED]
+        assert [trace.state for trace in recovery.recovered(book())] == [traces.BOOKED]
 
 
 def test_a_release_that_costs_more_than_was_paid_is_not_booked():
@@ -386,7 +386,7 @@ def test_what_was_taken_back_cannot_be_had_for_less(monkeypatch):
     counts = sources.Query.counts
 
     def taken(self):
-        book().take_back(2, why="it seemed to hang")
+        taken_back_elsewhere(book(), 2)
         return counts(self)
 
     with monkeypatch.context() as patched:
@@ -416,7 +416,7 @@ def test_what_recover_finds_is_not_called_unpaid():
     killed("ages.json")
     Path("ages.json").rename(".not-paid-for-01234567")
     (trace,) = recovery.recovered(book())
-    assert (trace.state, trace.where.name) == (recovery.BOOKED, "ages.json")
+    assert (trace.state, trace.where.name) == (traces.BOOKED, "ages.json")
     assert not list(Path().glob(".not-paid-for-*"))
 
 
@@ -436,13 +436,13 @@ def test_a_run_whose_release_was_recovered_meanwhile_ends_well(monkeypatch):
 def test_damaged_ranges_do_not_stop_recovery(content):
     place = killed_in_folder()
     (place.scratch / "asked.json").write_text(content, encoding="utf-8")
-    assert [trace.state for trace in recovery.recovered(book())] == [recovery.BOOKED]
+    assert [trace.state for trace in recovery.recovered(book())] == [traces.BOOKED]
 
 
 def test_without_locks_nobody_can_tell(monkeypatch):
     place = killed_in_folder()
     monkeypatch.setattr(scratch.fcntl, "flock", lambda *_: (_ for _ in ()).throw(OSError(95, "Not supported")))
-    assert [trace.state for trace in recovery.recovered(book())] == [recovery.UNLOCKED]
+    assert [trace.state for trace in recovery.recovered(book())] == [traces.UNLOCKED]
     assert str(place.scratch) in dawa("ledger", "recover").out.replace("\n", "")
     refused(dawa("ledger", "take-back", "2", "--why", "x"), "still at work", "surely ended")
 
@@ -451,7 +451,7 @@ def test_without_locks_nobody_can_tell(monkeypatch):
 def test_long_names_in_other_scripts(name):
     reserved(file=f"{name}.js", scratch=".dawa-00000000", release="x")
     reserved(folder=name, scratch=f".{name}-00000000", release="x")
-    assert {trace.state for trace in recovery.recovered(book())} == {recovery.NOTHING}
+    assert {trace.state for trace in recovery.recovered(book())} == {traces.NOTHING}
 
 
 def test_a_file_that_is_no_release_can_be_moved_away():
@@ -462,7 +462,7 @@ def test_a_file_that_is_no_release_can_be_moved_away():
         dawa("ledger", "take-back", "2", "--why", "x", "--nothing-was-made"), "There may be a release", "move it away"
     )
     Path("out").rename("mine")
-    assert dawa("ledger", "take-back", "2", "--why", "it was another file").code == 0
+    assert dawa("ledger", "take-back", "2", "--why", "it was another file", "--nothing-was-made").code == 0
 
 
 def test_a_folder_that_holds_the_anchor_is_not_moved_aside(monkeypatch):
@@ -499,4 +499,4 @@ dawa.release(table, dawa.Axis.auto("age"), out="a.json", mechanism=mechanism, ma
     ran = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)  # noqa: S603  ours
     assert ran.returncode == -signal.SIGKILL, ran.stderr
     (trace,) = recovery.recovered(ledger.opened("units.db"))
-    assert (trace.state, trace.problem) == (recovery.BOOKED, None)
+    assert (trace.state, trace.problem) == (traces.BOOKED, None)

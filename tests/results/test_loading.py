@@ -402,3 +402,14 @@ def test_depth_is_counted_as_a_parser_counts_it():
         assert at is None
     deep = "[" * (MOST_FILE_DEPTH + 1)
     assert json_text._too_deep(deep.encode()) == MOST_FILE_DEPTH
+
+
+@pytest.mark.parametrize("begin", [b"{", b"", b" " * 70_000 + b"{"])
+def test_zero_bytes_are_not_read_on(tmp_path, begin):
+    """A sparse file: gigabytes that take no room on a disk, and took as much memory."""
+    file = tmp_path / "release.json"
+    file.write_bytes(begin)
+    os.truncate(file, 2**33)
+    assert len(loading.contents(file)) <= 3 * 2**16
+    with pytest.raises(ReleaseError):
+        dawa.load(file)

@@ -128,6 +128,44 @@ def test_silent_connections_make_room(folder):
         assert len(doors.open) <= 10
 
 
+def test_connections_that_wait_for_a_body_make_room(folder):
+    """Those of whoever has most of them go first, so that one who has few keeps theirs."""
+    doors = connections.Doors(most=10, most_of_one=4)
+    head = b"POST /releases/ages/answers HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    begun, rest = head + b"Content-Length: 30\r\n\r\n{", b'"ranges":[{"lo":1,"hi":5}]}  '
+    with here(folder, doors) as port, ExitStack() as stack:
+        honest = stack.enter_context(connected(port, "127.0.0.2"))
+        honest.sendall(begun)
+        for number in range(16):
+            slow = stack.enter_context(connected(port, f"127.0.1.{1 + number // 4}"))
+            slow.sendall(begun)
+        for address in ("127.0.0.3", "127.0.0.4"):
+            assert statuses(said(port, LAST, address)) == [200]
+        assert len(doors.open) <= 10
+        honest.sendall(rest)
+        assert honest.recv(2**16).startswith(b"HTTP/1.1 200")
+
+
+def test_who_makes_room():
+    waiting = connections.Waiting()
+    assert waiting.first() is None
+    for number, who in enumerate("abbcbc"):
+        waiting.add(number, who)
+    waiting.add(1, "b")
+    assert waiting.first() == 1, "the oldest of the one who has most"
+    waiting.remove(1, "b")
+    waiting.remove(1, "b")
+    assert waiting.first() == 3, "of those who have as many, the one who has had them longest"
+    for number, who in ((2, "b"), (3, "c"), (4, "b")):
+        waiting.remove(number, who)
+    assert waiting.first() == 0
+    waiting.remove(0, "a")
+    waiting.remove(5, "c")
+    assert waiting.first() is None
+    assert not waiting._of
+    assert not waiting._ranks
+
+
 def test_too_few_files(monkeypatch):
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     asked = []

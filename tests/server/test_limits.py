@@ -12,6 +12,7 @@ import pytest
 import dawa
 from dawa import limits
 from dawa.errors import OptionError
+from dawa.publish import page as report
 from dawa.server import app, asking, costs, logs, throttle, turns
 from helpers.asgi import Client
 
@@ -360,3 +361,31 @@ def test_logs_cannot_be_filled(capsys):
     now[0] = logs.SECONDS
     handler.handle(logging.makeLogRecord({"msg": "later"}))
     assert capsys.readouterr().err == f"… and {10_000 - limits.MOST_LOG_LINES:,} more lines like these\nlater\n"
+
+
+def test_pages_are_made_only_if_that_is_one_short_step(tmp_path, monkeypatch):
+    for name in ("a", "b"):
+        dawa.release({"x": [1]}, dawa.Axis("x", 0, 64), epsilon=1, mechanism="identity").save(tmp_path / f"{name}.json")
+    made = []
+    html = report.html
+    monkeypatch.setattr(report, "html", lambda release: made.append(1) or html(release))
+    client = Client(app(tmp_path, rate=1e9))
+    for name in "abab":
+        assert client.get(f"/releases/{name}/page").status_code == 200
+    assert len(made) == 2, "both are kept"
+    monkeypatch.setattr(costs, "MOST_BUCKETS_PAGED", 63)
+    assert client.get("/releases/a/page").status_code == 200, "it is made already"
+    refused = Client(app(tmp_path, rate=1e9)).get("/releases/a/page")
+    assert refused.status_code == 422
+    assert refused.json() == {
+        "problem": "This release has 64 buckets, and the server makes pages for at most 63.",
+        "hint": "download /releases/a/file, and make its page: dawa explore a.json.",
+    }
+
+
+def test_pages_of_the_largest_releases_are_kept_together():
+    """Each bucket is a few numbers on a page."""
+    buckets = limits.MOST_BUCKETS_PAGED
+    table = {"x": np.arange(buckets)}
+    made = dawa.release(table, dawa.Axis("x", 0, buckets), epsilon=1, mechanism="identity", seed=0)
+    assert 4 * len(report.html(made)) < limits.MOST_PAGES_BYTES

@@ -20,7 +20,6 @@ from dawa.sources.labels import labelled
 
 if TYPE_CHECKING:  # a database, which --help answers without
     import dawa.ledger.scopes
-    from dawa.ledger import Entry
 
 SHOW = """Show what is spent and left of each cap, and whether somebody edited the ledger.
 
@@ -52,15 +51,16 @@ SPEND = """Book a release that was made elsewhere.
 TAKE_BACK = """Take back what a failed run had reserved, where nothing was seen of its result.
 
 \b
-  dawa ledger show                   # lists what is pending, by entry
-  dawa ledger take-back 3 --why "The server was down, so nothing was read"
+  dawa ledger recover                # says of each entry what was found
+  dawa ledger take-back 3 --nothing-was-made --why "The server was down"
 
 \b
 This is honest only if the run has ended, and nothing at all of its result
 was seen by anyone. That a run failed may itself depend on the data, and so
-tell something about it. So no program takes anything back: a person decides,
-and the decision stays in the book with its reason. If in doubt, leave it
-spent.
+tell something about it. A release may also lie on a disk that is not here.
+So no program takes anything back: a person decides, gives their word with
+--nothing-was-made, and the decision stays in the book with its reason. If in
+doubt, leave it spent.
 """
 
 RECEIPT = """Print what the ledger is now, on one line to be kept elsewhere.
@@ -90,8 +90,9 @@ RECOVER = """Find the releases of runs that were killed after they had paid, com
 
 \b
 A reservation says where its release was to be written. If a release is there,
-it is paid for: its folder is completed and named in the ledger. If nothing is
-there, nothing was made; only a person who knows that can take it back.
+it is paid for: its folder is completed and named in the ledger. If none is
+found, it may still lie on a disk that was exchanged or unmounted since, or
+have been printed; only a person who knows can take it back.
 """
 
 Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="The dataset's name.", show_default=False)]
@@ -162,7 +163,8 @@ def take_back(
     nothing_was_made: Annotated[
         bool,
         typer.Option(
-            "--nothing-was-made", help="You have looked where the run was, and what is there is not its release."
+            "--nothing-was-made",
+            help="Your word that the run has ended and nothing was made, or that nobody has any of it. Always needed.",
         ),
     ] = False,
     json: Json = False,
@@ -170,9 +172,7 @@ def take_back(
     """Undo a reservation."""
     with reported(json):
         book = dawa.ledger.opened(ledger)
-        reserved = next((one for one in book.summary().pending if one.number == entry), None)
-        _check_gone(reserved, looked=nothing_was_made)
-        undone = book.take_back(entry, why=why, who=who)
+        undone = book.take_back(entry, why=why, nothing_was_made=nothing_was_made, who=who)
         account = book.account(undone.dataset)
         answer(
             {"take_back": undone.to_json(), "account": account.to_json()},
@@ -185,12 +185,16 @@ def recover(
     dataset: OneDataset = None,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    ended: Annotated[
+        bool,
+        typer.Option("--ended", help="The runs have surely ended: for disks without locks, where nobody can tell."),
+    ] = False,
     ledger: Where = USUAL_LEDGER,
     json: Json = False,
 ) -> None:
     """Complete and book what was made."""
     with reported(json):
-        traces = dawa.publish.recovery.recovered(dawa.ledger.opened(ledger), dataset, dry_run=dry_run)
+        traces = dawa.publish.recovery.recovered(dawa.ledger.opened(ledger), dataset, dry_run=dry_run, ended=ended)
         if json:
             write_json([trace.to_json() for trace in traces])
         else:
@@ -231,40 +235,6 @@ def check(
             {"entries": now.number, "hash": now.hash, "receipts": own},
             f"The ledger is whole: {now.number} entries that follow from each other{told}.",
             json=json,
-        )
-
-
-def _check_gone(entry: Entry | None, *, looked: bool) -> None:
-    """Refuse to take back what a run is still working on, or what has led to a release, or may have."""
-    trace = None if entry is None else dawa.publish.recovery.traced(entry)
-    if trace is not None and trace.state == dawa.publish.recovery.ELSEWHERE and not looked:
-        raise LedgerError(
-            f"The run that reserved entry {trace.entry.number} was in another folder than the one of {trace.where},"
-            " perhaps on another machine: whether there is a release cannot be seen from here.",
-            "run dawa ledger recover there; if nothing is found, say so here with --nothing-was-made.",
-        )
-    if trace is not None and trace.state == dawa.publish.recovery.UNLOCKED:
-        raise LedgerError(
-            f"Nobody can tell whether the run that reserved entry {trace.entry.number} is still at work: its disk has"
-            " no locks.",
-            "if it has surely ended, do what dawa ledger recover says.",
-        )
-    if trace is not None and trace.state == dawa.publish.recovery.WORKING:
-        raise LedgerError(f"The run that reserved entry {trace.entry.number} is still at work.", "wait until it ends.")
-    if trace is not None and trace.state == dawa.publish.recovery.UNREADABLE:
-        raise LedgerError(
-            f"There may be a release that entry {trace.entry.number} paid for in {trace.where}: it cannot be read.",
-            "ask whoever can read it: dawa ledger recover; if it is no release, move it away.",
-        )
-    if trace is not None and trace.state == dawa.publish.recovery.UNSEEN and not looked:
-        raise LedgerError(
-            f"There may be a release that entry {trace.entry.number} paid for in {trace.where}: it cannot be seen.",
-            "ask whoever may look there: dawa ledger recover; if there is none, say so with --nothing-was-made.",
-        )
-    if trace is not None and trace.state == dawa.publish.recovery.FOUND:
-        raise LedgerError(
-            f"The release that entry {trace.entry.number} paid for is in {trace.where}.",
-            "complete and book it: dawa ledger recover.",
         )
 
 

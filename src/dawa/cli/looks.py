@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # a database, which --help answers without
     import dawa.ledger.scopes
     from dawa.ledger import Account, Entry, Ledger, Summary, Upgrade
     from dawa.ledger.upgrade import Old
-    from dawa.publish.recovery import Trace
+    from dawa.results.traces import Trace
 
 BAR = 20
 EMPTY: tuple[object, ...] = (None, "", [], {})
@@ -37,19 +37,21 @@ OLD = (
 )
 
 
+DECLARED = " If you know that nothing was made, say so: dawa ledger take-back {entry} --nothing-was-made --why '…'"
+
 RECOVERED = {
     "working": "its run is still at work, and will write to {where}.",
     "unreadable": "there is something in {where} that cannot be read. Ask whoever can read it to recover it.",
-    "unseen": "it may be in {where}, where it cannot be seen. Ask whoever may look there to recover it.",
+    "unseen": "it may be in {where}, where it cannot be seen: nobody here may look, or something is mounted over it."
+    " Ask whoever can look there to recover it." + DECLARED,
     "found": "its release is in {where}, and the ledger does not know.",
     "booked": "its release is in {where}, and now the ledger knows.",
-    "nothing": "there is no release in {where}. If its run was killed and nobody moved it, nothing was made.",
+    "nothing": "{unseen}." + DECLARED,
     "elsewhere": "there is no release in {where}, but this is not the folder in which its run was: that is on another"
-    " machine, in another container, on a disk that is not mounted, or was moved. Recover it there.",
-    "unlocked": "nobody can tell whether its run is still at work: the disk has no locks. If it has surely ended, look"
-    " into {where}: if there is a release in it, give the folder its own name; if there is no file in it, or only"
-    " asked.json, remove it. Then recover again.",
-    "unnamed": "it does not say where its release is. If nothing was made, it can be taken back.",
+    " machine, in another container, on a disk that is not mounted, or was moved. Recover it there." + DECLARED,
+    "unlocked": "nobody can tell whether its run is still at work: the disk has no locks. Leave {where} as it is; if"
+    " the run has surely ended: dawa ledger recover --ended",
+    "unnamed": "it does not say where its release is, so none was looked for." + DECLARED,
 }
 """What ``dawa ledger recover`` says, by the states of ``publish.recovery``."""
 
@@ -170,7 +172,8 @@ def recovered(traces: "Sequence[Trace]") -> None:
     """What became of each pending reservation."""
     console = Console()
     for trace in traces:
-        entry, words = trace.entry, RECOVERED[trace.state].format(where=trace.where)
+        entry = trace.entry
+        words = RECOVERED[trace.state].format(where=trace.where, unseen=trace.unseen, entry=entry.number)
         told = f" {trace.problem}" if trace.problem else ""
         console.print(
             text(f"Entry {entry.number} reserved {_shown(entry.epsilon)} of {entry.dataset}: {words}{told}"),

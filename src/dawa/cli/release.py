@@ -241,7 +241,8 @@ def _made(spec: Spec, meant: specs.Meaning, keeper: FolderKeeper) -> Made:
 def _complain(written: Written, unbooked: list[str]) -> None:
     """Say what did not become as it should: the folder, or what the ledger knows of it."""
     if written.problem is not None:
-        raise type(written.problem)(" ".join([written.problem.problem, *unbooked]), written.problem.hint)
+        told = (" ".join(one.split("\n")) for one in unbooked)
+        raise type(written.problem)(" ".join([written.problem.problem, *told]), written.problem.hint)
     if unbooked:
         problem, _, hint = unbooked[0].partition("\n")
         raise LedgerError(problem, hint or "see dawa ledger recover.")

@@ -24,7 +24,8 @@ def write(
 ) -> Path:
     """Write a file.
 
-    A link is followed: what it points to is replaced. What is not a file, such as a pipe, is written to as it is.
+    A link is followed, but not by a new file: what it points to is replaced. What is not a file, such as a pipe, is
+    written to as it is.
 
     Args:
         path: Where to.
@@ -51,7 +52,8 @@ def opened(path: str | os.PathLike[str], *, new: bool = False, through: Path | N
     named = Path(path)
     spare(named)
     mode = _mode(named)
-    target = Path(os.path.realpath(named))
+    # A new file is not written through a link that somebody makes in this moment.
+    target = Path(os.path.realpath(named.parent)) / named.name if new else Path(os.path.realpath(named))
     if new and os.path.lexists(named):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
     if mode is not None and not stat.S_ISREG(mode):
@@ -119,6 +121,14 @@ def spare(path: Path) -> None:
     # The file beside it is not opened: to close it again would drop the locks that this process may have on it.
     if ending is not None and Path(target.removesuffix(ending)).is_file():
         raise PermissionError(errno.EPERM, "SQLite uses such a name for the file beside it")
+
+
+def holds(folder: Path, path: Path) -> bool:
+    """Whether a path is a folder, or a file, or lies in it, by whatever name: links, mounts, case."""
+    inner = Path(os.path.realpath(path))
+    own = {inner, *inner.parents}
+    known = identity(folder)
+    return Path(os.path.realpath(folder)) in own or (known is not None and known in map(identity, own))
 
 
 def identity(path: Path) -> tuple[int, int] | None:

@@ -80,7 +80,8 @@ def here(folder: Path) -> str:
     """Which folder this is: the machine, the file systems that this process sees, and the folder among them.
 
     The same path may name another folder on another machine, in another container, or after something was mounted or
-    moved.
+    moved. Two disks that are mounted one after the other may have the same device, and their folders the same numbers:
+    so the file system's own number is added, if it has one.
     """
     known = [platform.node()]
     with suppress(OSError):
@@ -90,7 +91,15 @@ def here(folder: Path) -> str:
     with suppress(OSError):
         found = folder.stat()
         known.append(f"{found.st_dev}:{found.st_ino}")
+        with suppress(AttributeError):  # Windows
+            known[-1] += f":{os.statvfs(folder).f_fsid:x}"
     return " ".join(known)
+
+
+def same(booked: str | None, folder: Path) -> bool:
+    """Whether a folder is the one that was booked, as far as that was booked: earlier versions left parts out."""
+    now = here(folder)
+    return booked in {None, now, now.rpartition(":")[0]}
 
 
 def halves(folder: Path) -> list[Path]:

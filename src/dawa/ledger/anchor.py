@@ -11,11 +11,12 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dawa.errors import LedgerError, printable
+from dawa.host import atomic
 from dawa.ledger.entries import Entry
 from dawa.limits import MOST_RECEIPT_BYTES
 
@@ -130,7 +131,23 @@ class Anchor:
         found = os.environ.get(VARIABLE) if path is None else os.fspath(path)
         if found is not None and not found.strip():
             raise LedgerError(f"{VARIABLE} is empty.", "name a file in it, or unset it.")
-        return None if found is None else Anchor(Path(found).absolute())
+        if found is None:
+            return None
+        path = Path(found).absolute()
+        try:
+            path.lstat()
+        except ValueError:
+            raise LedgerError("This path cannot name the anchor of a ledger.", "name another file.") from None
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                raise LedgerError("The name of the ledger's anchor is too long.", "choose a shorter one.") from None
+        return Anchor(path)
+
+    def spare(self, where: Mapping[str, str]) -> None:
+        """Refuse to write where the anchor is."""
+        for path in map(Path, where.values()):
+            if atomic.holds(path, self.path):
+                raise LedgerError(f"The anchor {printable(str(self.path))} lies in {path}.", "choose another folder.")
 
     def read(self) -> list[Receipt]:
         """All receipts.

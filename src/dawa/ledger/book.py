@@ -187,21 +187,31 @@ class Ledger:
         draft = drafts.reserve(dataset, epsilon, who, what, mechanism, unit, table)
         return Reservation(self, self._append(decisions.reserve, draft))
 
-    def take_back(self, entry_number: int, *, why: str, who: str | None = None) -> Entry:
+    def take_back(
+        self, entry_number: int, *, why: str, nothing_was_made: bool = False, who: str | None = None
+    ) -> Entry:
         """Undo a reservation whose run has ended without anybody seeing any of its result.
 
-        That a run failed may itself depend on the data. So no program decides to take back: a person does, and their
-        reason stays in the ledger.
+        That a run failed may itself depend on the data, and a release may lie where nobody looked. So no program
+        decides to take back: a person does, and their reason stays in the ledger.
 
         Args:
             entry_number: The number of the entry that reserved.
             why: How it is known that nothing was seen.
+            nothing_was_made: The caller's word that the run has ended and that nothing was made, or that nobody has any
+                of it. Nothing is taken back without it.
             who: Who takes it back; by default the operating system's user name.
 
         Raises:
-            LedgerError: If the entry is not a reservation, has a release, or was already taken back.
+            LedgerError: If the entry is not a reservation, has a release, or was already taken back; if a release is
+                found, or its run is at work; if nobody gives their word.
         """
-        return self._append(decisions.take_back, drafts.take_back(entry_number, who, why))
+        from dawa.ledger import gone  # noqa: PLC0415  it reads releases, which bookings do not need
+
+        draft, pages = drafts.take_back(entry_number, who, why), store.read(self.place)
+        decisions.take_back(self.place, draft, pages)
+        gone.check(pages.entries[entry_number - 1], declared=nothing_was_made is True)
+        return self._append(decisions.take_back, draft)
 
     def upgrade(self, *, dry_run: bool = False, who: str | None = None) -> upgrade.Upgrade:
         """Let the accounts of an old ledger count for the units that their reservations name, with one more entry.

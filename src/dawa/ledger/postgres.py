@@ -99,7 +99,9 @@ class PostgresDatabase:
         return True
 
     def spare(self, where: Mapping[str, str]) -> None:
-        """No file is in its way."""
+        """No file but its anchor is in the way."""
+        if self.anchor is not None:
+            self.anchor.spare(where)
 
     def engine(self, *, making: bool) -> Engine:  # noqa: ARG002  a database is never created here
         """Connections to the server."""

@@ -184,5 +184,6 @@ def cost(reserved: Entry, asked: Scope, account: Account | None, closing: Entry 
         return PublicNote(f"epsilon={amount}{often} {entry}, and its release is booked; {rest}")
     return PublicNote(
         f"epsilon={amount}{often} {entry}; {rest}\n"
-        f"Hint: if nothing was observed, take it back: dawa ledger take-back {number} --why '…' {flag}"
+        f"Hint: if nothing was observed, take it back: dawa ledger take-back {number} --nothing-was-made --why '…'"
+        f" {flag}"
     )

@@ -7,12 +7,11 @@ the disk too.
 """
 
 import functools
+import itertools
 import os
-import re
 import shlex
 import sqlite3
 from collections.abc import Hashable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,14 +19,22 @@ from sqlalchemy import Connection, Engine, create_engine, inspect
 from sqlalchemy.pool import NullPool
 
 from dawa.errors import LedgerError, printable
+from dawa.host import atomic, mounts
 from dawa.host.atomic import COMPANIONS, identity
 from dawa.ledger.anchor import Anchor
 
 PATIENCE = 60
 """Seconds to wait for another writer, which needs a few milliseconds."""
 
-MOUNTS = Path("/proc/self/mountinfo")
-"""Where Linux lists what is mounted where."""
+LONGEST = 255 - max(map(len, COMPANIONS))
+"""Bytes of a ledger's name: file systems allow 255 to what SQLite makes of it."""
+
+STEPS, MOST_STEPS = 10**6, 100
+"""Steps of SQLite's machine between two looks at a statement, and how many looks there are before it is stopped: a
+ledger of a million entries needs fewer, and a table that somebody has made of an endless query more than any."""
+
+PLAIN = "SELECT name FROM sqlite_master WHERE lower(name) IN (?, ?) AND NOT (type = 'table' AND rootpage > 0)"
+"""What is called like a table of ours and is none: a view, or a table that a module computes."""
 
 TRIGGERS = (
     *(
@@ -64,10 +71,16 @@ class SqliteFile:
         """The ledger at a path."""
         if "\0" in str(path) or not str(path).strip():
             raise LedgerError("This path cannot name a ledger.", "pass the path of a file, such as ledger.db.")
-        if str(path).endswith(COMPANIONS) and not Path(path).is_file():
+        if str(path).endswith(COMPANIONS) and not os.path.isfile(path):  # noqa: PTH113  no error for what cannot be
             raise LedgerError(
                 f"'{printable(str(path))}' cannot be a ledger: SQLite removes files with such names.",
                 "choose a name such as ledger.db.",
+            )
+        if len(os.fsencode(Path(path).name)) > LONGEST:
+            raise LedgerError(
+                f"The name of the ledger has more than {LONGEST} bytes, and SQLite puts files with longer names beside"
+                " it.",
+                "choose a shorter one.",
             )
         if anchor is not None and _owned(Path(path), anchor.path):
             raise LedgerError(
@@ -83,7 +96,7 @@ class SqliteFile:
 
     def exists(self) -> bool:
         """Whether there is such a file."""
-        return self.path.exists()
+        return os.path.exists(self.path)  # noqa: PTH110  no error for what cannot be
 
     def engine(self, *, making: bool) -> Engine:
         """Connections to the file, which only ``making`` creates: a misspelt path creates nothing."""
@@ -108,10 +121,10 @@ class SqliteFile:
         for path in map(Path, where.values()):
             if _owned(self.path, path):
                 raise LedgerError(f"{path} is the ledger, or belongs to it.", "choose another name.")
-            owned = {"ledger": self.path} | ({} if self.anchor is None else {"anchor": self.anchor.path})
-            for what, own in owned.items():
-                if Path(os.path.realpath(path)) in Path(os.path.realpath(own)).parents:
-                    raise LedgerError(f"The {what} {printable(str(own))} lies in {path}.", "choose another folder.")
+            if atomic.holds(path, self.path):
+                raise LedgerError(f"The ledger {printable(str(self.path))} lies in {path}.", "choose another folder.")
+        if self.anchor is not None:
+            self.anchor.spare(where)
 
     def begin(self, connection: Connection, *, writing: bool) -> None:
         """Start a transaction; a writing one locks out all other writers before it reads anything."""
@@ -123,6 +136,8 @@ class SqliteFile:
             )
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
         self.still(connection)
+        if connection.exec_driver_sql(PLAIN, ("dawa_ledger", "dawa_ledger_entries")).first() is not None:
+            raise LedgerError(f"{self.name} is not a ledger: its tables are computed.", "check the path of the ledger.")
 
     def still(self, connection: Connection) -> None:
         """Make sure that the path still names the file that is open, and that nothing else does."""
@@ -144,7 +159,7 @@ class SqliteFile:
                 " undone under another.",
                 "remove the other names, or copy the file and use the copy alone; link or mount its folder instead.",
             )
-        if _mounted(file):
+        if mounts.mounted(file):
             raise LedgerError(
                 f"The ledger {self.name} is a single file that is mounted here: under its other name it has another"
                 " journal, and what is spent under one can be undone under the other.",
@@ -192,6 +207,7 @@ EXPLANATIONS = {
         f"The ledger {{}} is busy: another process has kept it locked for {PATIENCE} seconds.",
         "find the process that keeps it locked, and try again; nothing was booked.",
     ),
+    "SQLITE_INTERRUPT": ("{} takes too long to read, so it is no ledger.", "restore it from a backup."),
     "SQLITE_NOTADB": ("{} is not a SQLite file, so it is not a ledger.", "check the path of the ledger."),
     "SQLITE_READONLY_DBMOVED": (
         "The ledger {} was replaced by another file while it was open.",
@@ -229,18 +245,6 @@ class _Connection(sqlite3.Connection):
     identity: tuple[int, int] | None = None
 
 
-def _mounted(file: Path) -> bool:
-    """Whether a file is itself a mount point."""
-    try:
-        lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
-    except OSError:  # not Linux: a file on another device than its folder is mounted
-        with suppress(OSError):
-            return file.stat().st_dev != file.parent.stat().st_dev
-        return False
-    places = (line.split(" ")[4] for line in lines if line.count(" ") > 4)
-    return any(re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), place) == str(file) for place in places)
-
-
 @functools.cache
 def _engine(path: Path, making: bool) -> Engine:  # noqa: FBT001  a key of the cache
     mode = "rwc" if making else "rw"
@@ -253,6 +257,8 @@ def _engine(path: Path, making: bool) -> Engine:  # noqa: FBT001  a key of the c
         )
         connection.identity = before or identity(path)
         connection.execute("PRAGMA synchronous = EXTRA")
+        looks = itertools.count()
+        connection.set_progress_handler(lambda: next(looks) >= MOST_STEPS, STEPS)
         return connection
 
     # No pool: a connection must not survive a fork, nor keep the file open between two entries.

@@ -18,6 +18,7 @@ from dawa.axis.dates import DateAxis
 from dawa.axis.written import written
 from dawa.budget import shown
 from dawa.errors import OptionError, printable
+from dawa.host import atomic
 from dawa.limits import MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
 from dawa.plots import drawing
 from dawa.results.margins import margin_factor
@@ -100,8 +101,8 @@ def drawable(release: Release) -> bool:
 
 
 def draw(release: Release, path: str | PathLike[str]) -> None:
-    """Write the picture that goes with a release, as wide as a page."""
-    figure(release, path, width=drawing.PAGE)
+    """Write the picture that goes with a release, as wide as a page, as a new file."""
+    atomic.write(path, drawing.as_svg(figure(release, width=drawing.PAGE)), new=True)
 
 
 def inline(release: Release) -> str:

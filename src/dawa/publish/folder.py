@@ -23,7 +23,7 @@ from dawa.publish import place as places
 from dawa.publish import readme, tables
 from dawa.publish.place import ASKED, Place
 from dawa.results.answers import Answer
-from dawa.results.keeping import RELEASE, Kept
+from dawa.results.keeping import RELEASE, Kept, rescued
 from dawa.results.loading import load
 from dawa.results.release import Release
 from dawa.sources.labels import public
@@ -186,18 +186,18 @@ def _completed(place: Place, release: Release, asked: Sequence[Asked], moved: Se
         if name not in there:
             text = io.StringIO(newline="")
             tables.write(table, text)
-            atomic.write(place.scratch / name, text.getvalue())
+            atomic.write(place.scratch / name, text.getvalue(), new=True)
     for name in set(pictures) - there:
         picture.draw(release, place.scratch / name)
     if README not in there:
-        atomic.write(place.scratch / README, readme.readme(release, files))
+        atomic.write(place.scratch / README, readme.readme(release, files), new=True)
     for file in place.scratch.iterdir():
         if file.name == ASKED or HALF.fullmatch(file.name):  # or half a file that a killed run left
             file.unlink()
     found = places.named(place)
+    why = found.problem or f"{place.label} was taken in the meantime"
     taken = FolderError(
-        f"{place.label} was taken in the meantime: the release is complete in {found.folder}.",
-        "its budget is spent: use it there, or rename it.",
+        f"{why}: the release is complete in {found.folder}.", "its budget is spent: use it there, or rename it."
     )
     problem = None if found.folder == place.target else taken
     return Written(found.folder, files, tuple(answers), found.earlier, problem)
@@ -219,14 +219,13 @@ def _tables(release: Release, asked: Sequence[Asked], answers: Sequence[Answer])
 
 def _rescued(place: Place, release: Release, last_resort: TextIO | None, reason: str) -> Written:
     """A release that does not fit where it should be, saved elsewhere."""
-    for rescue in place.rescues:
-        with suppress(OSError):
-            atomic.write(rescue, release.as_text(), new=True)
-            problem = FolderError(
-                f"{place.label} cannot be written ({reason}), but the release is safe in {rescue}.",
-                "its budget is spent: keep that file.",
-            )
-            return Written(rescue, (rescue.name,), (), problem=problem)
+    rescue = rescued(release, place.rescues)
+    if rescue is not None:
+        problem = FolderError(
+            f"{place.label} cannot be written ({reason}), but the release is safe in {rescue}.",
+            "its budget is spent: keep that file.",
+        )
+        return Written(rescue, (rescue.name,), (), problem=problem)
     if not any(_printed(release, stream) for stream in (last_resort, sys.stderr) if last_resort is not None):
         raise FolderError(f"{place.label} cannot be written ({reason}), nor can any other place.", "make room.")
     problem = FolderError(
@@ -238,7 +237,7 @@ def _rescued(place: Place, release: Release, last_resort: TextIO | None, reason:
 
 def _printed(release: Release, stream: TextIO | None) -> bool:
     """Whether a release could be printed to a stream."""
-    with suppress(OSError, ValueError, AttributeError):
+    with suppress(OSError, ValueError, AttributeError, MemoryError):
         stream.write(json.dumps(release.to_json()) + "\n")  # type: ignore[union-attr]
         stream.flush()  # type: ignore[union-attr]
         return True

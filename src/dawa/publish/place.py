@@ -2,7 +2,8 @@
 
 Everything is written into a scratch folder, which gets its final name when all of it is on the disk. The scratch folder
 lies beside its target, so that one rename is enough. Where that is impossible, because the target is a mount point or
-lies in a folder that cannot be written, it lies inside the target, and its files move up, ``release.json`` last.
+lies in a folder that cannot be written, it lies inside the target, and its files move up, ``release.json`` first: if
+two runs have the same target, one of them has it.
 
 A scratch folder is locked while its process lives. So whoever finds one can tell a run that is still at work from one
 that was killed (``recovery.py``).
@@ -12,16 +13,16 @@ import errno
 import os
 import re
 import shutil
-import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from dawa.errors import FolderError
 from dawa.host import atomic, scratch
-from dawa.results.keeping import RELEASE, UNPAID, cut
+from dawa.results.keeping import RELEASE, UNPAID, numbered, other_folder, rescues
 
 ASKED = "asked.json"
 """The ranges that were named, as long as a folder is not complete: whoever completes it needs them. By this file a
@@ -57,17 +58,12 @@ class Place:
     @property
     def where(self) -> Mapping[str, str]:
         """Both paths, for a ledger that should be able to find them."""
-        return {"folder": str(self.target), "scratch": str(self.scratch), **_numbered("rescue", self.rescues)}
+        return {"folder": str(self.target), "scratch": str(self.scratch), **numbered("rescue", self.rescues)}
 
-    @property
+    @cached_property
     def rescues(self) -> list[Path]:
         """Files elsewhere that the release is written to if there is no room here."""
-        return [folder / self.rescue for folder in _elsewhere()]
-
-    @property
-    def rescue(self) -> str:
-        """What such a file is called."""
-        return f"dawa-{cut(self.target.name, 64)}-{self.scratch.name[-8:]}.json"
+        return rescues(self.target, self.scratch)
 
     @property
     def label(self) -> Path:
@@ -89,10 +85,12 @@ class Named:
     Attributes:
         folder: Where it is: the target, or another name if the target was taken in the meantime.
         earlier: Where an earlier folder of that name was moved, if there was one.
+        problem: Why it is not the target, if that was not taken.
     """
 
     folder: Path
     earlier: Path | None = None
+    problem: str | None = None
 
 
 @contextmanager
@@ -120,21 +118,28 @@ def prepared(target: str | os.PathLike[str], *, replace: bool = False) -> Iterat
 
 def discard(place: Place) -> None:
     """Remove a scratch folder in which there is no release, and the folders that were made for it."""
-    if not os.path.lexists(place.scratch) or _precious(place.scratch):
+    if not os.path.lexists(place.scratch):
         return
-    shutil.rmtree(place.scratch, ignore_errors=True)
+    precious = _precious(place.scratch)
+    if precious:
+        return
+    if precious is not None:
+        shutil.rmtree(place.scratch, ignore_errors=True)
     for folder in (place.scratch, *reversed(place.made)):  # an empty one can be removed even if nobody may look into it
         with suppress(OSError):
             folder.rmdir()
 
 
-def _precious(folder: Path) -> bool:
-    """Whether there is a release in a scratch folder, also one that has no name yet, or is not paid for."""
+def _precious(folder: Path) -> bool | None:
+    """Whether there is a release in a scratch folder, also one that has no name yet, or is not paid for.
+
+    None says that nobody may look: there may be one.
+    """
     try:
         there = any(name == RELEASE or name.startswith(UNPAID) for name in _names(folder))
         return there or bool(scratch.halves(folder))
-    except OSError:  # nobody may look, so nothing was written
-        return False
+    except OSError:
+        return None
 
 
 def named(place: Place) -> Named:
@@ -152,8 +157,13 @@ def named(place: Place) -> Named:
 
 
 def visible(place: Place) -> Path:
-    """Give a scratch folder that could not be completed a name that people see; its own if that fails."""
-    shown = other(place)
+    """Give a scratch folder that could not be completed a name that people see; its own if that fails.
+
+    The result is where the release is: it may have moved up already.
+    """
+    if place.inside and not os.path.lexists(place.scratch / RELEASE):
+        return place.target
+    shown = other_folder(place.target, place.scratch)
     try:
         place.scratch.rename(shown)
     except OSError:
@@ -252,7 +262,11 @@ def _renamed(place: Place) -> Named:
     earlier = None
     if place.replace and _holds_something(place.target):
         earlier = _free(place.target)
-        place.target.rename(earlier)
+        try:
+            place.target.rename(earlier)
+        except OSError as error:
+            why = f"The earlier {place.label} cannot be moved aside ({error.strerror}) and is still there"
+            return Named(_shown(place), problem=why)
     try:
         if os.name == "nt" and place.target.is_dir():
             place.target.rmdir()
@@ -261,31 +275,59 @@ def _renamed(place: Place) -> Named:
         if earlier is not None:
             with suppress(OSError):
                 earlier.rename(place.target)
-        seen = other(place)
-        place.scratch.rename(seen)
-        return Named(seen)
+        return Named(_shown(place))
     return Named(place.target, earlier)
 
 
 def _moved_up(place: Place) -> Named:
-    """Move all files from a scratch folder into the folder around it; the release comes last and makes it one."""
-    files = sorted(_names(place.scratch), key=lambda name: name == RELEASE)
-    if any(os.path.lexists(place.target / name) for name in (*files, RELEASE)):
-        seen = other(place)
-        place.scratch.rename(seen)
-        return Named(seen)
+    """Move all files from a scratch folder into the folder around it, and replace none.
+
+    The release comes first: whoever has moved it has the folder. What is in the way of another file stays, and ours is
+    kept in a folder that people see.
+    """
+    files = sorted(_names(place.scratch), key=lambda name: name != RELEASE)
+    begun = _same(place.scratch / RELEASE, place.target / RELEASE)  # killed between its second name and its first
+    if RELEASE in files and ((_taken(place, files) and not begun) or not _moved(place, RELEASE)):
+        return Named(_shown(place))
+    atomic.sync([place.target])
     for name in files:
-        if name == RELEASE:
-            atomic.sync([place.target])
-        (place.scratch / name).rename(place.target / name)
-    place.scratch.rmdir()
+        if name != RELEASE:
+            _moved(place, name)
+    try:
+        place.scratch.rmdir()
+    except OSError:
+        _shown(place)
     return Named(place.target)
 
 
-def other(place: Place) -> Path:
-    """A name that people see, for what cannot have the target's."""
-    token = place.scratch.name[-8:]
-    return place.target / f"release-{token}" if place.inside else place.target.with_name(f"{place.target.name}-{token}")
+def _moved(place: Place, name: str) -> bool:
+    """Whether a file could be moved up."""
+    file, target = place.scratch / name, place.target / name
+    try:
+        atomic.name(file, target)
+    except FileExistsError:
+        if not _same(file, target):
+            return False
+        file.unlink()
+    return True
+
+
+def _taken(place: Place, files: list[str]) -> bool:
+    """Whether something in the target has the name of one of these files."""
+    return any(os.path.lexists(place.target / name) for name in files)
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two names are of one file."""
+    found = [atomic.identity(path) for path in (one, other) if not path.is_symlink()]
+    return len(found) == 2 and found[0] is not None and found[0] == found[1]
+
+
+def _shown(place: Place) -> Path:
+    """Give a scratch folder another name that people see, because it cannot have its own."""
+    seen = other_folder(place.target, place.scratch)
+    place.scratch.rename(seen)
+    return seen
 
 
 def _free(target: Path) -> Path:
@@ -298,20 +340,6 @@ def _free(target: Path) -> Path:
 
 def _holds_something(folder: Path) -> bool:
     return folder.is_dir() and any(name not in OF_DISKS and not scratch.OURS.fullmatch(name) for name in _names(folder))
-
-
-def _numbered(name: str, paths: list[Path]) -> dict[str, str]:
-    return {f"{name}{number}": str(path) for number, path in enumerate(paths, 1)}
-
-
-def _elsewhere() -> list[Path]:
-    """Folders that may have room: the one for temporary files, and the user's own."""
-    found = []
-    with suppress(OSError):  # a machine without any
-        found.append(Path(tempfile.gettempdir()))
-    with suppress(RuntimeError):  # a user without one
-        found.append(Path.home())
-    return found
 
 
 def _names(folder: Path) -> list[str]:

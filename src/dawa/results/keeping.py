@@ -6,8 +6,9 @@ the reservation, so that both can be brought together again.
 
 import logging
 import os
+import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,9 @@ RELEASE = "release.json"
 
 UNPAID = ".not-paid-for-"
 """How the name begins of a release that turned out not to be paid for."""
+
+KEPT = "kept"
+"""The word in a ledger entry's description under which it says where its release will be, and what it is called."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,45 @@ class Keeper(Protocol):
         ...
 
 
+def rescue_name(target: Path, scratch_folder: Path) -> str:
+    """What a release is called that is saved elsewhere, because there is no room where it should be."""
+    return f"dawa-{cut(target.name, 64)}-{scratch_folder.name[-8:]}.json"
+
+
+def rescues(target: Path, scratch_folder: Path) -> list[Path]:
+    """Files elsewhere that a release is written to if there is no room: the user's own, then those for a while.
+
+    Many systems empty the folder for temporary files when they start.
+    """
+    found: list[Path] = []
+    with suppress(RuntimeError, OSError):  # a user without a home; or it is relative to a folder that is gone
+        found.append(Path.home().absolute())
+    with suppress(OSError):  # a machine without any
+        found.append(Path(tempfile.gettempdir()).absolute())
+    return [folder / rescue_name(target, scratch_folder) for folder in dict.fromkeys(found)]
+
+
+def rescued(release: Release, places: Sequence[Path]) -> Path | None:
+    """Save a release at the first of these places that can be written; None if none can."""
+    for place in places:
+        with suppress(OSError, MemoryError):
+            return atomic.write(place, release.as_text(), new=True)
+    return None
+
+
+def numbered(name: str, paths: Sequence[Path]) -> dict[str, str]:
+    """Paths in words that a ledger keeps: ``rescue1``, ``rescue2``."""
+    return {f"{name}{number}": str(path) for number, path in enumerate(paths, 1)}
+
+
+def other_folder(target: Path, scratch_folder: Path) -> Path:
+    """A name that people see, for a folder that cannot have its own."""
+    token = scratch_folder.name[-8:]
+    if scratch_folder.parent == target:
+        return target / f"release-{token}"
+    return target.with_name(f"{target.name}-{token}")
+
+
 def other_file(file: Path, scratch_folder: Path) -> Path:
     """Where a release is saved if its file's name was taken in the meantime."""
     return file.with_name(f"{cut(file.stem, 200)}-{scratch_folder.name[-8:]}{cut(file.suffix, 20)}")
@@ -110,10 +153,12 @@ class FileKeeper:
         file: Its absolute path.
         scratch: A folder beside it that is locked while the run is at work. The file is written there first: a run that
             is killed before it has given the file its name leaves it where ``dawa ledger recover`` looks.
+        rescues: Where it is saved if there is no room.
     """
 
     file: Path
     scratch: Path
+    rescues: tuple[Path, ...] = ()
 
     @classmethod
     @contextmanager
@@ -137,12 +182,12 @@ class FileKeeper:
             except (OSError, ValueError) as error:
                 reason = error.strerror if isinstance(error, OSError) else "this cannot be a name"
                 raise FolderError(f"{path} cannot be written: {reason}.", "choose another file.") from None
-            yield cls(file, folder)
+            yield cls(file, folder, tuple(rescues(file, folder)))
 
     @property
     def where(self) -> Mapping[str, str]:
-        """The file, and the folder that is locked."""
-        return {"file": str(self.file), "scratch": str(self.scratch)}
+        """The file, the folder that is locked, and where it is saved if there is no room."""
+        return {"file": str(self.file), "scratch": str(self.scratch), **numbered("rescue", self.rescues)}
 
     @property
     def parent(self) -> Path:
@@ -150,29 +195,33 @@ class FileKeeper:
         return self.file.parent
 
     def keep(self, release: Release) -> Kept | None:
-        """Save it. If that fails now, a warning says so: whoever made the release still has it in memory."""
+        """Save it, or save it elsewhere with a warning; None if it is in memory alone."""
         through = self.scratch if self.scratch.is_dir() else None  # somebody may have removed it: it was empty
-        try:
-            atomic.write(self.file, release.as_text(), new=True, through=through)
-        except FileExistsError:
-            other = other_file(self.file, self.scratch)
-        except OSError as error:
+        other = other_file(self.file, self.scratch)
+        reason = "it was taken meanwhile"
+        for file in (self.file, other):
+            try:
+                atomic.write(file, release.as_text(), new=True, through=through)
+            except FileExistsError:
+                continue
+            except (OSError, MemoryError) as error:
+                reason = getattr(error, "strerror", None) or type(error).__name__
+                break
+            if file == other:
+                warned(f"{self.file} was taken meanwhile: the release is in {other}.")
+            return Kept.at(file)
+        rescue = rescued(release, self.rescues)
+        if rescue is None:
             warned(
-                f"The release was made, but {self.file} cannot be written: {error.strerror}.\nIts budget is spent: save"
-                " what you get elsewhere."
+                f"The release was made, but {self.file} cannot be written ({reason}), nor can any other place.\n"
+                "Its budget is spent: save what you get."
             )
             return None
-        else:
-            return Kept.at(self.file)
-        try:
-            atomic.write(other, release.as_text(), new=True, through=through)
-        except OSError:
-            warned(
-                f"The release was made, but {self.file} was taken meanwhile.\nIts budget is spent: save what you get."
-            )
-            return None
-        warned(f"{self.file} was taken meanwhile: the release is in {other}.")
-        return Kept.at(other)
+        warned(
+            f"{self.file} cannot be written ({reason}), but the release is safe in {rescue}.\n"
+            "Its budget is spent: keep that file."
+        )
+        return Kept.at(rescue)
 
     def withdraw(self, kept: Kept) -> Path | None:
         """Give the file a name that nobody looks for."""

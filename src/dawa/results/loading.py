@@ -36,7 +36,8 @@ def contents(path: str | PathLike[str]) -> bytes:
     try:
         with source.open("rb") as opened:
             parts = [opened.read(PIECE)]
-            if parts[0].lstrip(SPACE)[:1] in (b"{", b"", b"["):  # what is endless, and no release, is not read on
+            begun = parts[0].lstrip(SPACE)[:1] in (b"{", b"", b"[")
+            if begun and b"\0" not in parts[0]:  # what is endless, and no release, is not read on
                 parts += _rest(opened, MOST_RELEASE_BYTES + 1 - len(parts[0]))
             content = b"".join(parts)
     except FileNotFoundError:
@@ -49,10 +50,13 @@ def contents(path: str | PathLike[str]) -> bytes:
 
 
 def _rest(opened: BinaryIO, most: int) -> Iterator[bytes]:
-    """What is left of a file, up to a limit, in pieces: a read of many bytes takes room for all of them beforehand."""
+    """What is left of a file, up to a limit, in pieces: a read of many bytes takes room for all of them beforehand.
+
+    No JSON holds a zero byte, and gigabytes of them cost nothing to send in a sparse file: at the first one it ends.
+    """
     while most > 0 and (piece := opened.read(min(PIECE, most))):
         yield piece
-        most -= len(piece)
+        most = 0 if b"\0" in piece else most - len(piece)
 
 
 def loaded(content: bytes, source: str = "The file") -> Release:

@@ -353,6 +353,7 @@ def _to_keep(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         """A page for people, on which they drag a range and read the answer."""
         document = pages.known(found)
         if document is None:
+            costs.check_page(found.release, found.name)
             document = await work.once(request, costs.of_page(found.release), lambda: pages.page(found))
         return headers.Kept(document, "text/html")
 

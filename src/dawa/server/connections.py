@@ -2,8 +2,9 @@
 
 Uvicorn closes idle connections and no others. Here, a request's headers and its body must arrive in time, an answer
 must be taken without long pauses, and no client has more than a few connections. A connection beyond a limit is told so
-in one short write and closed, without a task and without a line in a log. When all places are taken, the connection
-that has kept silent longest makes room, so clients who are slow on purpose only displace each other.
+in one short write and closed, without a task and without a line in a log. When all places are taken, a connection that
+waits for its client makes room, whether for a request, for headers or for a body: the oldest one of the client with the
+most of them. So clients who are slow on purpose only displace each other.
 
 One timer per worker looks at all connections once in a second.
 """
@@ -51,6 +52,49 @@ TOO_SLOW = _answer("408 Request Timeout", "The request did not arrive in time.",
 NOT_HTTP = _answer("400 Bad Request", "That is not a request.", "see /openapi.json for what can be asked.")
 
 
+class Waiting:
+    """Connections that wait for their clients, by client; each change takes the same short time, however many."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, OrderedDict[Any, None]] = {}
+        self._ranks: dict[int, OrderedDict[str, None]] = {}
+
+    def add(self, connection: Any, who: str) -> None:  # noqa: ANN401  a protocol of uvicorn's
+        """Note that a connection waits; one that is known keeps its place."""
+        own = self._of.setdefault(who, OrderedDict())
+        if connection not in own:
+            self._unrank(who, len(own))
+            own[connection] = None
+            self._rank(who, len(own))
+
+    def remove(self, connection: Any, who: str) -> None:  # noqa: ANN401  likewise
+        """Note that it does not wait, or is gone."""
+        own = self._of.get(who, OrderedDict())
+        if connection in own:
+            self._unrank(who, len(own))
+            del own[connection]
+            self._rank(who, len(own))
+
+    def first(self) -> Any:  # noqa: ANN401  likewise
+        """The one to close if there is no room: the oldest of whoever has most; None if nobody waits."""
+        if not self._ranks:
+            return None
+        who = next(iter(self._ranks[max(self._ranks)]))
+        return next(iter(self._of[who]))
+
+    def _rank(self, who: str, count: int) -> None:
+        if count:
+            self._ranks.setdefault(count, OrderedDict())[who] = None
+        else:
+            del self._of[who]
+
+    def _unrank(self, who: str, count: int) -> None:
+        if count:
+            del self._ranks[count][who]
+            if not self._ranks[count]:
+                del self._ranks[count]
+
+
 class Doors:
     """The connections of one worker.
 
@@ -70,7 +114,7 @@ class Doors:
     ) -> None:
         self.most, self.most_of_one, self.unlimited, self.clock = most, most_of_one, frozenset(unlimited), clock
         self.open: dict[Any, str] = {}
-        self.silent: OrderedDict[Any, None] = OrderedDict()
+        self._waiting = Waiting()
         self._of: Counter[str] = Counter()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -80,11 +124,11 @@ class Doors:
         if self._of[who] >= self.most_of_one and plain(host) not in self.unlimited:
             return False
         if len(self.open) >= self.most:
-            if not self.silent:
+            first = self._waiting.first()
+            if first is None:
                 return False
-            longest = next(iter(self.silent))
-            self.leave(longest)
-            longest.transport.abort()
+            self.leave(first)
+            first.transport.abort()
         self.open[connection] = who
         self._of[who] += 1
         if self._timer is None:
@@ -94,11 +138,17 @@ class Doors:
     def leave(self, connection: Any) -> None:  # noqa: ANN401  likewise
         """Free the place of a connection."""
         who = self.open.pop(connection, None)
-        self.silent.pop(connection, None)
         if who is not None:
+            self._waiting.remove(connection, who)
             self._of[who] -= 1
             if not self._of[who]:
                 del self._of[who]
+
+    def note(self, connection: Any, *, waits: bool) -> None:  # noqa: ANN401  likewise
+        """Whether a connection waits for its client."""
+        who = self.open.get(connection)
+        if who is not None:
+            (self._waiting.add if waits else self._waiting.remove)(connection, who)
 
     def _look(self) -> None:
         """Close what takes too long, and what holds too much."""
@@ -201,10 +251,7 @@ class Watched(H11Protocol):
             self.phase = phase
             if phase is h11.SEND_BODY:
                 self.since = self.doors.clock()
-        if phase is h11.IDLE and self in self.doors.open:
-            self.doors.silent[self] = None
-        else:
-            self.doors.silent.pop(self, None)
+        self.doors.note(self, waits=phase in {h11.IDLE, h11.SEND_BODY})
 
     def look(self, now: float) -> int:
         """Close the connection if it takes too long; the result is how much of its answers was not taken."""

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from dawa.errors import OptionError
-from dawa.limits import MOST_BORDER_CELLS, MOST_UNITS_ASKED, MOST_UNITS_OF_ONE
+from dawa.limits import MOST_BORDER_CELLS, MOST_BUCKETS_PAGED, MOST_UNITS_ASKED, MOST_UNITS_OF_ONE
 from dawa.results.release import Release
 from dawa.strategy.bumps import BumpStrategy
 from dawa.strategy.nested import NestedStrategy
@@ -90,6 +90,20 @@ def of_buckets(release: Release, count: int) -> float:
 def of_page(release: Release) -> float:
     """Units to make a page."""
     return (CALL + PAGE_BUCKET * len(release.estimate.buckets)) / UNIT
+
+
+def check_page(release: Release, name: str) -> None:
+    """Refuse a page that cannot be made in one short step.
+
+    Raises:
+        OptionError: If the release has too many buckets.
+    """
+    buckets = len(release.estimate.buckets)
+    if buckets > MOST_BUCKETS_PAGED:
+        raise OptionError(
+            f"This release has {buckets:,} buckets, and the server makes pages for at most {MOST_BUCKETS_PAGED:,}.",
+            f"download /releases/{name}/file, and make its page: dawa explore {name}.json.",
+        )
 
 
 def of_range(release: Release, spans: Sequence[Span]) -> float:

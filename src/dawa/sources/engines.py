@@ -3,13 +3,14 @@
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import ibis
 
+from dawa.errors import SourceError
 from dawa.host import scratch
 from dawa.sources import casts
 from dawa.sources.dialect import Dialect
@@ -118,9 +119,22 @@ def _number(file: Path) -> int:
 
 
 @contextmanager
+def _spill() -> Iterator[Path]:
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(scratch.spill())
+        except OSError as error:
+            raise SourceError(
+                f"No folder for temporary files can be written ({error.strerror}), and the engine needs one.",
+                "name one in the environment: TMPDIR=/a/folder; what is put there is removed afterwards.",
+            ) from None
+        yield folder
+
+
+@contextmanager
 def embedded() -> Iterator[Any]:
     """A separate DuckDB; what does not fit in memory goes to a private folder that is deleted afterwards."""
-    with scratch.spill() as folder:
+    with _spill() as folder:
         backend = ibis.duckdb.connect(temp_directory=str(folder), memory_limit=f"{memory() >> 20}MiB")
         try:
             backend.con.execute("set enable_progress_bar = false").fetchall()  # it would print among the results

@@ -30,6 +30,7 @@ from pathlib import Path
 
 import dawa
 from dawa.publish import recovery
+from dawa.results import traces
 from dawa.results.keeping import RELEASE
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
@@ -144,7 +145,7 @@ def judge(field: Field, out: str, sent: signal.Signals, ran: "subprocess.Complet
     """Recover, and see that nothing is lost or half done."""
     here, folder = field.folder, field.folder / out
     before = _releases(here)
-    traces = recovery.recovered(field.book)
+    found = recovery.recovered(field.book)
     known = {entry.release_id for entry in field.book.history() if entry.kind == "finalise"}
     complete = folder.is_dir() and {path.name for path in folder.iterdir()} == field.files
     account, summary = field.book.account("people"), field.book.summary()
@@ -157,18 +158,18 @@ def judge(field: Field, out: str, sent: signal.Signals, ran: "subprocess.Complet
         "what is at its place is a release": not complete or dawa.load(folder / RELEASE).id in known,
         "success means a folder": ran.returncode != 0 or complete,
         "who is asked to stop says what it made": sent is signal.SIGKILL or _honest(ran, complete=complete),
-        "nothing is at work": not any(trace.state == recovery.WORKING for trace in traces),
+        "nothing is at work": not any(trace.state == traces.WORKING for trace in found),
     }
     field.failures += [
         f"{out}, {sent.name}: not so: {name}. {ran.stderr.strip()}" for name, fine in checks.items() if not fine
     ]
-    booked = sum(trace.state == recovery.BOOKED for trace in traces)
-    lost = sum(trace.state == recovery.NOTHING for trace in traces)
+    booked = sum(trace.state == traces.BOOKED for trace in found)
+    lost = sum(trace.state == traces.NOTHING for trace in found)
     state = "recovered" if booked else "complete" if complete else "paid, nothing made" if lost else "nothing paid"
     field.counts[f"{sent.name}: {state}"] += 1
-    for trace in traces:
-        if trace.state == recovery.NOTHING:
-            field.book.take_back(trace.entry.number, why="killed before anything was made")
+    for trace in found:
+        if trace.state == traces.NOTHING:
+            field.book.take_back(trace.entry.number, why="killed before anything was made", nothing_was_made=True)
     shutil.rmtree(folder, ignore_errors=True)
 
 
