@@ -94,6 +94,8 @@ def query(
         elif csv:
             dawa.publish.tables.write(dawa.publish.tables.answers(found, wanted, answers), sys.stdout)
         else:
+            if found.about is not None and found.about.title:
+                screen().print(text(found.about.title, "bold"), soft_wrap=True)
             screen().print(answers_as_table(found, wanted, answers))
             tell_apart(dawa.results.overview.overview(found, confidence))
             if not asked and queries is None:
