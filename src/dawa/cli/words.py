@@ -73,6 +73,6 @@ def told(about: About | None) -> list[str]:
     """Words about the data in lines, for those who review them."""
     if about is None:
         return []
-    first = {"Title": about.title, "Description": about.description}
-    listed = {name: text for name, text in first.items() if text} | about.facts()
-    return [f"{name}: {text}" for name, text in listed.items()]
+    title = [f"Title: {about.title}"] if about.title else []
+    description = f"Description: {about.description}".split("\n") if about.description else []
+    return [*title, *description, *(f"{name}: {fact}" for name, fact in about.facts().items())]
