@@ -168,11 +168,15 @@ def _about(release: Release) -> str:
     return "\n".join(["\n## About these data\n", *listed, ""]) if listed else ""
 
 
+MARKS = re.compile(r"[\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=#|\w+;)|^[#+=:-]|#(?=#*$)")
+"""What Markdown reads as more than text: marks anywhere, some only at the ends of words or lines."""
+
+
 def _text(line: str) -> str:
     r"""A line as text that Markdown does not read as anything else.
 
-    >>> print(_text("# <b>5*3</b> [x](y)"), _text("1. May"))
-    \# \<b\>5\*3\</b\> \[x\](y) 1\. May
+    >>> print(_text("# <b>5*3</b> [x](y)"), _text("1. R&D, _a_b_"))
+    \# \<b\>5\*3\</b\> \[x\](y) 1\. R&D, \_a_b\_
     """
-    plain = re.sub(r"([\\`*_\[\]<>&|~$#])", r"\\\1", line)
-    return re.sub(r"^(?=[+=:-])|^(\d+)(?=[.)])", r"\1\\", plain)
+    plain = MARKS.sub(lambda mark: f"\\{mark[0]}", line)
+    return re.sub(r"^(\d+)(?=[.)])", r"\1\\", plain)
