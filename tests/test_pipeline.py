@@ -424,6 +424,7 @@ def test_the_noise_grows_with_the_rows_of_a_unit():
     assert margins[1] == pytest.approx(4 * margins[0], rel=0.05)
 
 
+@pytest.mark.filterwarnings("ignore::dawa.LargeEpsilonWarning")
 def test_only_so_many_rows_of_a_unit_are_released():
     table = {"age": np.full(3000, 40), "person": np.repeat(np.arange(30), 100)}
     totals = [
@@ -484,6 +485,7 @@ def test_nothing_tells_how_many_were_left_out():
 # --- kinds of axes --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::dawa.LargeEpsilonWarning")
 def test_releases_along_every_kind_of_axis_are_read_back(tmp_path):
     table = {
         "when": np.array(["2013-01-05T10:30", "2013-06-01", "1960-01-01"], "M8[us]"),

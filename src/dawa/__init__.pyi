@@ -11,6 +11,7 @@ from .errors import (
     ExhaustedError,
     FolderError,
     InvariantError,
+    LargeEpsilonWarning,
     LedgerError,
     OptionError,
     ReleaseError,
@@ -24,6 +25,7 @@ from .ledger import Ledger, LedgerLike
 from .mechanisms import Mechanism, MechanismLike
 from .pipeline import estimate, release
 from .queries.workload import Workload
+from .results.about import About
 from .results.answers import Answer
 from .results.estimate import Estimate
 from .results.loading import load
@@ -33,6 +35,7 @@ from .sources.tables import TableLike
 from .version import __version__
 
 __all__ = [
+    "About",
     "Answer",
     "Axis",
     "AxisError",
@@ -48,6 +51,7 @@ __all__ = [
     "ExhaustedError",
     "FolderError",
     "InvariantError",
+    "LargeEpsilonWarning",
     "Ledger",
     "LedgerError",
     "LedgerLike",

@@ -5,13 +5,14 @@ ledger knows whether a last tenth is left.
 """
 
 import math
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
 from typing import SupportsIndex
 
 from dawa import numerals
-from dawa.errors import BudgetError
+from dawa.errors import BudgetError, LargeEpsilonWarning
 from dawa.limits import MOST_BUDGET_DIGITS
 from dawa.numerals import NotANumberError, told
 
@@ -20,6 +21,8 @@ Epsilon = float | str | Fraction | SupportsIndex
 
 SMALLEST = Fraction(1, 10**9)
 LARGEST = Fraction(10**6)
+LARGE = Fraction(10)
+"""The largest budget that still promises something; customary ones are smaller."""
 
 
 def exact(epsilon: object, name: str = "epsilon") -> Fraction:
@@ -86,3 +89,24 @@ def shown(value: Fraction) -> str:
     """
     decimals = repr(float(value)) if value.denominator > 1 else str(value)
     return decimals if Fraction(decimals) == value else str(value)
+
+
+def caution(epsilon: Fraction, unit: str = "record") -> str:
+    """What everybody has to be told about a budget that promises little; empty for all others.
+
+    >>> caution(Fraction(10)), caution(Fraction(20)).partition(":")[0]
+    ('', 'ε = 20 promises little')
+    """
+    if epsilon <= LARGE:
+        return ""
+    return (
+        f"ε = {shown(epsilon)} promises little: whoever sees the release may become nearly certain whether one {unit}"
+        " is in the data."
+    )
+
+
+def warn_if_large(epsilon: Fraction, unit: str) -> None:
+    """Warn whoever called dawa of a budget that promises little."""
+    if epsilon > LARGE:
+        hint = f"customary values lie between 0.01 and {LARGE}; check what you typed."
+        warnings.warn(f"{caution(epsilon, unit)}\nHint: {hint}", LargeEpsilonWarning, stacklevel=3)

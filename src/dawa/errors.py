@@ -98,6 +98,10 @@ class UnbookedWarning(UserWarning):
     """A release was made and paid for, but the ledger could not record it, or it could not be saved."""
 
 
+class LargeEpsilonWarning(UserWarning):
+    """A budget that is so large that it promises little to anybody."""
+
+
 def printable(text: str) -> str:
     r"""One line that moves no terminal's cursor and fits into any file: names may hold anything.
 

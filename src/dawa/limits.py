@@ -167,6 +167,12 @@ MOST_CELLS_FOR_ALL_RANGES = 2**14
 MOST_RELEASE_BYTES = 2**33
 """Bytes of a release file: the largest release that can be made has fewer."""
 
+MOST_WORDS = 300
+"""Characters of a title, a publisher, a contact, a licence, or the words for a record."""
+
+MOST_DESCRIPTION = 5000
+"""Characters of a description of the data."""
+
 MOST_QUANTILES_ASKED = 100
 """Quantiles in one request."""
 

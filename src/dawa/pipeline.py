@@ -30,8 +30,10 @@ from dawa.limits import MOST_AXES, MOST_CELLS
 from dawa.mechanisms import Mechanism, MechanismLike
 from dawa.mechanisms.catalogue import Identity
 from dawa.noise.randomness import Randomness, randomness_for
+from dawa.numerals import told
 from dawa.paying import Payment
 from dawa.queries.workload import Workload
+from dawa.results.about import About
 from dawa.results.estimate import Estimate
 from dawa.results.keeping import Keeper
 from dawa.results.release import Release
@@ -101,6 +103,7 @@ def release(
     where: Where | str | None = None,
     workload: Workload | None = None,
     mechanism: MechanismLike = "dawa",
+    about: About | None = None,
     ledger: "LedgerLike | None" = None,
     dataset: str | None = None,
     seed: int | None = None,
@@ -124,6 +127,7 @@ def release(
         where: Which records are counted, such as ``"carrier = 'AA' and year >= 2013"``; None counts all.
         workload: What will be asked most; None stands for all ranges equally.
         mechanism: A name from ``dawa.mechanisms.names(with_error_bars=True)``, or one of them with its options.
+        about: Words about the data for those who read the release: title, description, licence and so on.
         ledger: A file, or a database's address, that keeps the dataset's budget; it pays before data is read.
         dataset: The account in the ledger. It must count for this unit of this table.
         seed: For experiments on public data only: repeats the noise and voids its privacy. It does not repeat which
@@ -153,6 +157,10 @@ def release(
             "use 'dawa', or dawa.estimate if you need no error bars.",
         )
     owner, condition = sources.unit_columns(unit), optional(where)
+    if not isinstance(about, (About, type(None))):
+        raise OptionError(f"about={told(about)} is no dawa.About.", 'pass dawa.About(title="Flights"), for example.')
+    if seed is None:
+        budget.warn_if_large(total, protected(owner, 1)["unit"])
     known = [axis for axis in listed if isinstance(axis, Axis)]
     if len(known) == len(listed):
         asked(workload, tuple(axis.size for axis in known))
@@ -204,7 +212,7 @@ def release(
             searched=searched,
             where="" if condition is None else str(condition),
         )
-        return payment.settled(Release(domain.axes, found, statement, apart))
+        return payment.settled(Release(domain.axes, found, statement, apart, about))
 
 
 @dataclass(frozen=True)

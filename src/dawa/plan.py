@@ -21,7 +21,7 @@ from dawa.mechanisms import MechanismLike
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 from dawa.results.margins import margin_factor
-from dawa.results.statement import listed
+from dawa.results.statement import listed, protected
 from dawa.sources.where import Where
 from dawa.sources.where_text import optional
 from dawa.workloads import uniform
@@ -100,6 +100,11 @@ class Plan:
         return f"{who} is protected with all their rows, of which at most {rows} will be counted."
 
     @property
+    def caution(self) -> str:
+        """What everybody has to be told if epsilon is so large that it promises little; otherwise empty."""
+        return budget.caution(self.epsilon, protected(self.unit, 1)["unit"])
+
+    @property
     def accuracy(self) -> str:
         """What to expect of answers, in a sentence or two."""
         if not self.expected:
@@ -136,6 +141,7 @@ class Plan:
             "confidence": CONFIDENCE,
             "expected": [vars(line) for line in self.expected],
             "protected": self.protected,
+            "caution": self.caution or None,
             "accuracy": self.accuracy,
         }
 
@@ -151,7 +157,7 @@ def planned(
     mechanism: MechanismLike = "dawa",
     **options: Any,  # noqa: ANN401  each mechanism checks its own
 ) -> Plan:
-    """Plan a release, with the arguments of ``dawa.release``.
+    """Plan a release, with the arguments of ``dawa.release``; a budget that promises little is warned about.
 
     >>> import dawa
     >>> plan = planned([dawa.Axis("age", 0, 120)], epsilon=1, mechanism="identity")
@@ -165,6 +171,7 @@ def planned(
     chosen = mechanisms.configured(mechanism, options)
     name, options = chosen.name, {**chosen.changed(), **options}
     owner, condition = sources.unit_columns(unit), optional(where)
+    budget.warn_if_large(total, protected(owner, 1)["unit"])
     keep = bounds.kept(owner, max_rows_per_unit)
     along = pipeline.listed_axes(axes)
     told = tuple(axis.describe() for axis in along)

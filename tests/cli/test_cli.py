@@ -14,7 +14,7 @@ import dawa.cli as command_line
 from helpers.commands import dawa, refused
 
 COMMANDS = ("release", "query", "sample", "explore", "plan", "ledger", "serve", "mechanisms", "demo", "bench")
-ROOMS = {"figures", "bookings", "looks", "__init__", "options", "specs", "terminal"}
+ROOMS = {"figures", "bookings", "looks", "__init__", "options", "specs", "terminal", "words"}
 """What is in ``dawa.cli`` beside commands."""
 
 

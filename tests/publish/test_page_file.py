@@ -121,9 +121,13 @@ def test_a_person_is_named_as_what_is_protected():
     assert "NOT PRIVATE" not in text
 
 
+@pytest.mark.filterwarnings("ignore::dawa.LargeEpsilonWarning")
 def test_a_large_epsilon_promises_little():
-    release = dawa.release({"age": [30]}, dawa.Axis("age", 0, 99), epsilon=8)
-    assert "promises little" in report.html(release)
+    usual, large = (dawa.release({"age": [30]}, dawa.Axis("age", 0, 99), epsilon=epsilon) for epsilon in (10, 20))
+    assert "promises little" not in report.html(usual)
+    assert "moves them by a factor of 22,026 at most" in report.html(usual)
+    assert '<p class="warning" role="note" id="weak">ε = 20 promises little' in report.html(large)
+    assert "<dd>hardly: each single record</dd>" in report.html(large)
 
 
 @pytest.mark.parametrize(

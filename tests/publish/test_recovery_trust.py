@@ -375,7 +375,7 @@ def test_a_release_that_gets_its_name_in_this_moment_is_seen(monkeypatch):
 
 
 def test_a_release_that_costs_more_than_was_paid_is_not_booked():
-    made = library.release("people.csv", AXIS, epsilon=15, out="big.json")
+    made = library.release("people.csv", AXIS, epsilon=9, out="big.json")
     reserved(file="big.json", scratch=".dawa-00000000", release=made.id)
     ran = dawa("ledger", "recover")
     assert "has not paid for what is there" in ran.out

@@ -21,6 +21,7 @@ from helpers.asgi import Client
 from helpers.commands import dawa as command
 from helpers.commands import refused
 from helpers.serving import Served, asked
+from helpers.words import FLIGHTS
 
 RNG = np.random.default_rng(6)
 PEOPLE = {
@@ -99,7 +100,21 @@ def test_a_release_is_described(client, releases, name):
     assert [axis["description"] for axis in found["axes"]] == [axis.describe() for axis in release.axes]
     assert [axis["edges"] for axis in found["axes"]] == [touching([axis], [(True, True)]) for axis in release.axes]
     assert found["kept"] == ""
+    assert found["about"] is None
     assert [way["label"] for way in found["records"]["ways"]] == [way.label for way in overview(release).ways]
+
+
+def test_words_about_the_data_are_told(tmp_path):
+    rel = dawa.release({"x": [1]}, dawa.Axis("x", 0, 9), epsilon=1, about=FLIGHTS)
+    rel.save(tmp_path / "flights.json")
+    replace(rel, about=dawa.About(record="a <b>")).save(tmp_path / "bare.json")
+    reader = Client(app(tmp_path, rate=1e9))
+    titles = {one["name"]: one["title"] for one in reader.get("/releases").json()["releases"]}
+    assert titles == {"flights": FLIGHTS.title, "bare": None}
+    assert reader.get("/releases/flights").json()["about"] == FLIGHTS.to_json()
+    words = {name: text for name, text in reader.get("/releases/bare").json()["about"].items() if text is not None}
+    assert words == {"record": "a <b>"}
+    assert "<h1>Departures from New York</h1>" in reader.get("/releases/flights/page").text
 
 
 @pytest.mark.parametrize("name", AXES)

@@ -9,9 +9,11 @@ from hypothesis import settings as checked
 from hypothesis import strategies as st
 
 from dawa.errors import AxisError, BudgetError, SpecError
+from dawa.results.about import About
 from dawa.sources.dialect import Dialect
 from dawa.spec import toml
 from dawa.spec.model import AxisSpec, Spec, expanded, is_address, without_password
+from helpers.words import FLIGHTS, abouts
 
 AGE = AxisSpec("age", start="0", stop="120")
 WHOLE = """
@@ -82,6 +84,7 @@ def specs(draw, folder):
         out=draw(st.none() | inside),
         seed=None if dataset else draw(st.none() | st.integers(0, 2**63)),
         dialect=None if address else draw(st.none() | dialects),
+        about=draw(st.none() | abouts().filter(About.to_json)),
     )
 
 
@@ -295,3 +298,50 @@ def test_a_password_is_noticed_wherever_it_stands(address):
 )
 def test_other_addresses_are_fine(address):
     assert without_password(address, "url") == address
+
+
+# --- words about the data -------------------------------------------------------------------------------------------
+
+
+def test_words_about_the_data_are_readable_and_read_back(tmp_path):
+    words = FLIGHTS.to_json() | {"released": "today", "description": 'Says "all" \\\n\nto """everybody"""\\'}
+    spec = Spec(str(tmp_path / "people.csv"), (AGE,), Fraction(1), about=About(**words))
+    text = toml.save(spec, tmp_path / "spec.toml").read_text(encoding="utf-8")
+    assert text.index("[about]") < text.index("[source]"), "reviewers see it first"
+    assert 'released = "today"' in text, "the day is that of the release, not of the spec"
+    assert toml.read(tmp_path / "spec.toml") == spec
+
+
+def test_dates_of_the_data_may_stand_without_quotes():
+    words = "[about]\ndata_from = 2013-01-01\ndata_to = '2013-12-31'\ndescription = '''\none\ntwo\n'''\n"
+    about = toml.parsed(words + WHOLE).about
+    assert about == About(data_from="2013-01-01", data_to="2013-12-31", description="one\ntwo")
+    assert toml.parsed("[about]\n" + WHOLE).about is None
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("tittle = 'x'", "unknown key 'tittle'"),
+        ("title = 5", "title is not text"),
+        ("title = ''", "title is not text"),
+        ("title = ' '", "The title is blank"),
+        ("title = 0.5", "title is not text"),
+        ("title = ['x']", "title is not text"),
+        ('title = "a\\nb"', "no text"),
+        ("data_from = 2013-01-01T08:00:00", "not a date"),
+        ("data_from = 08:00:00", "data_from is not text"),
+        ("data_from = 2013", "data_from is not text"),
+        ("data_to = '31.12.2013'", "not a date"),
+        ("data_from = 2013-01-02\ndata_to = 2013-01-01", "before they begin"),
+        ("released = 'tomorrow'", "not a date"),
+    ],
+)
+def test_words_that_are_none_are_refused(line, problem):
+    with pytest.raises(SpecError, match=problem):
+        toml.parsed(f"[about]\n{line}\n{WHOLE}")
+
+
+def test_words_are_a_table():
+    with pytest.raises(SpecError, match="about is not a table"):
+        toml.parsed(f"about = 'x'\n{WHOLE}")

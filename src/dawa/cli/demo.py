@@ -6,6 +6,7 @@ back.
 """
 
 import shlex
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +21,7 @@ from dawa import budget
 from dawa.axis import NumberAxis
 from dawa.axis.apart import touching
 from dawa.cli.terminal import reported, tell
-from dawa.errors import FolderError
+from dawa.errors import FolderError, LargeEpsilonWarning
 from dawa.results.overview import overview
 from dawa.results.release import Release
 
@@ -79,7 +80,10 @@ def demo(
         console = Console()
         table = people()
         console.print(f"[bold]{PEOPLE:,} people[/], income from 0 to 200,000 in steps of 100: {INCOME.size:,} cells.")
-        with console.status("Releasing (the first run compiles, for about half a minute) …"):
+        with (
+            console.status("Releasing (the first run compiles, for about half a minute) …"),
+            warnings.catch_warnings(action="ignore", category=LargeEpsilonWarning),  # the statement says it
+        ):
             path = _saved(dawa.release(table, INCOME, epsilon=total), Path(out))
         release = dawa.load(path)
         console.print(f"Released {len(release.values())} buckets, chosen privately. {release.privacy}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +12,10 @@ from rich.table import Column, Table
 
 import dawa
 from dawa.budget import shown
-from dawa.cli import options, specs
+from dawa.cli import options, specs, words
 from dawa.cli.specs import Typed
 from dawa.cli.terminal import reported, screen, tell, working, write_json
+from dawa.errors import LargeEpsilonWarning
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.ledger import Account
@@ -81,6 +83,15 @@ def plan(
     mechanism: options.Mechanism = None,
     option: options.Option = None,
     seed: options.Seed = None,
+    title: words.Title = None,
+    description: words.Description = None,
+    record: words.Record = None,
+    publisher: words.Publisher = None,
+    contact: words.Contact = None,
+    data_from: words.DataFrom = None,
+    data_to: words.DataTo = None,
+    released: words.Released = None,
+    licence: words.Licence = None,
     out: options.Out = None,
     toml: Toml = False,
     json: options.Json = False,
@@ -124,6 +135,17 @@ def plan(
             mechanism=mechanism,
             option=option,
             seed=seed,
+            about=words.given(
+                title=title,
+                description=description,
+                record=record,
+                publisher=publisher,
+                contact=contact,
+                data_from=data_from,
+                data_to=data_to,
+                released=released,
+                licence=licence,
+            ),
             out=out,
         ).spec()
         meant = specs.meaning(spec)
@@ -134,14 +156,16 @@ def plan(
         found = _planned(spec, meant)
         times = None if account is None else specs.times(account, spec)
         if json:
-            write_json({**found.to_json(), "ledger": None if account is None else _booked(spec, account, times)})
+            booked = None if account is None else _booked(spec, account, times)
+            about = None if spec.about is None else spec.about.to_json()
+            write_json({**found.to_json(), "about": about, "ledger": booked})
         else:
             _show(spec, found, account, times)
 
 
 def _planned(spec: Spec, meant: specs.Meaning) -> Plan:
     """What the release would be like."""
-    with working("Planning"):
+    with working("Planning"), warnings.catch_warnings(action="ignore", category=LargeEpsilonWarning):  # it is told
         return dawa.plan.planned(
             meant.axes,
             epsilon=spec.epsilon,
@@ -169,6 +193,8 @@ def _show(spec: Spec, found: Plan, account: Account | None, times: int | None) -
     lines = [
         f"A release of {columns}{cells} would spend epsilon = {shown(found.epsilon)}: {parts}.",
         found.protected,
+        *([found.caution] if found.caution else []),
+        *words.told(spec.about),
         *specs.reading(spec),
         *found.filtered,
         *found.axes,

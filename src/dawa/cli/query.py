@@ -111,6 +111,8 @@ def query(
             rows = dawa.publish.tables.figures(told) if told else dawa.publish.tables.answers(found, ranges, answers)
             dawa.publish.tables.write(rows, sys.stdout)
         else:
+            if found.about is not None and found.about.title:
+                screen().print(text(found.about.title, "bold"), soft_wrap=True)
             _show(found, ranges, answers, told, confidence)
             if not told and not asked and queries is None:
                 hint = f"Ask for a range: dawa query {shlex.quote(release)} {dawa.spec.ranges.example(found.axes)}"

@@ -13,12 +13,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import dawa
+from dawa import budget
 from dawa.budget import shown
-from dawa.cli import options, specs
+from dawa.cli import options, specs, words
 from dawa.cli.query import answers_as_json, answers_as_table, apart_as_json, tell_apart
 from dawa.cli.specs import Typed
-from dawa.cli.terminal import reported, screen, tell, working, write_json
-from dawa.errors import FolderError, InvariantError, LedgerError, PublicNote, SpecError, UnbookedWarning
+from dawa.cli.terminal import complain, reported, screen, tell, working, write_json
+from dawa.errors import (
+    FolderError,
+    InvariantError,
+    LargeEpsilonWarning,
+    LedgerError,
+    PublicNote,
+    SpecError,
+    UnbookedWarning,
+)
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.ledger import Account
@@ -101,6 +110,15 @@ def release(
     mechanism: options.Mechanism = None,
     option: options.Option = None,
     seed: options.Seed = None,
+    title: words.Title = None,
+    description: words.Description = None,
+    record: words.Record = None,
+    publisher: words.Publisher = None,
+    contact: words.Contact = None,
+    data_from: words.DataFrom = None,
+    data_to: words.DataTo = None,
+    released: words.Released = None,
+    licence: words.Licence = None,
     out: options.Out = None,
     save_spec: SaveSpec = None,
     force: Force = False,
@@ -143,6 +161,17 @@ def release(
             mechanism=mechanism,
             option=option,
             seed=seed,
+            about=words.given(
+                title=title,
+                description=description,
+                record=record,
+                publisher=publisher,
+                contact=contact,
+                data_from=data_from,
+                data_to=data_to,
+                released=released,
+                licence=licence,
+            ),
             out=out,
         ).spec()
         if save_spec is not None:
@@ -172,6 +201,8 @@ def _made_and_told(spec: Spec, *, force: bool, json: bool) -> None:
     if spec.out is None:
         raise SpecError("The release has no folder to go to.", "name a new one: --out out/.")
     meant = specs.meaning(spec)
+    if caution := _caution(spec):
+        complain(caution)
     with dawa.publish.folder.prepared(spec.out, meant.asked, sys.stdout, replace=force) as keeper:
         try:
             made = _made(spec, meant, keeper)
@@ -184,6 +215,12 @@ def _made_and_told(spec: Spec, *, force: bool, json: bool) -> None:
             if keeper.written is not None and not getattr(stopped, "__notes__", ()):
                 stopped.add_note(PublicNote(f"The release was finished first: it is in {keeper.written.folder}."))
             raise
+
+
+def _caution(spec: Spec) -> str:
+    """What to be told before a budget is spent that promises little; a run with a seed promises nothing at all."""
+    unit = dawa.results.statement.protected(spec.unit, 1)["unit"]
+    return "" if spec.seed is not None else budget.caution(spec.epsilon, unit)
 
 
 @contextmanager
@@ -206,6 +243,7 @@ def _made(spec: Spec, meant: specs.Meaning, keeper: FolderKeeper) -> Made:
         warnings.catch_warnings(record=True) as told,
     ):
         warnings.simplefilter("always", UnbookedWarning)
+        warnings.simplefilter("ignore", LargeEpsilonWarning)  # it was told before
         released = dawa.release(
             specs.table(spec),
             meant.axes if len(meant.axes) > 1 else meant.axes[0],
@@ -215,6 +253,7 @@ def _made(spec: Spec, meant: specs.Meaning, keeper: FolderKeeper) -> Made:
             where=spec.where,
             workload=meant.workload,
             mechanism=spec.mechanism,
+            about=spec.about,
             ledger=meant.ledger,
             dataset=spec.dataset,
             seed=spec.seed,
@@ -258,7 +297,9 @@ def _summary(made: Made) -> dict[str, object]:
         "earlier": None if written.earlier is None else str(written.earlier),
         "axes": [axis.to_json() for axis in released.axes],
         "buckets": len(released.estimate.buckets),
+        "about": None if released.about is None else released.about.to_json(),
         "privacy": released.privacy.to_json(),
+        "caution": (released.privacy.private and released.privacy.caution) or None,
         "answers": answers_as_json(released, made.asked, written.answers),
         **apart_as_json(released, dawa.results.overview.overview(released)),
         "ledger": None if made.account is None else made.account.to_json(),

@@ -42,6 +42,7 @@ class Typed:
 
     Attributes:
         of_axes: The options of axes, one by one.
+        about: Words about the data, by option.
     """
 
     source: str
@@ -67,6 +68,7 @@ class Typed:
     mechanism: str | None
     option: list[str] | None
     seed: int | None
+    about: Pairs
     out: str | None
 
     def spec(self) -> Spec:
@@ -80,7 +82,7 @@ class Typed:
             return self._in_a_file(given)
         found = axes(self.of_axes)
         options = _options(given.pop("option", ()))
-        written = {name: _written(name, given.pop(name)) for name in dawa.spec.toml.DIALECT if name in given}
+        written = {name: _written(name, given.pop(name)) for name in dawa.spec.entries.DIALECT if name in given}
         if not found:
             raise SpecError(
                 "The release has no column.", "name the attribute and its bounds: --column age --range 0:120."
@@ -88,6 +90,8 @@ class Typed:
         text = dawa.spec.model.declared(self.source, self.table, self.format, written)
         if "unit" in given:
             given["unit"] = _unit(given["unit"])
+        if self.about:
+            given["about"] = dawa.About(**dict(self.about))
         rows = numerals.whole(given.get("max_rows_per_unit", ""))
         if rows is not None:
             given["max_rows_per_unit"] = rows
@@ -95,7 +99,8 @@ class Typed:
 
     def _in_a_file(self, given: dict[str, Any]) -> Spec:
         """What the file says; beside it, no option may change what was reviewed."""
-        for name in (*given, *(name for name, _ in self.of_axes)):
+        given.pop("about", None)
+        for name in (*given, *(name for name, _ in (*self.of_axes, *self.about))):
             if name not in BESIDE_A_FILE:
                 raise SpecError(
                     f"{_flag(name)} does not go with {public(self.source)}, which says all there is to say.",

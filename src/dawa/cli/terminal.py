@@ -54,6 +54,12 @@ def tell(*lines: str) -> None:
         screen().print(text(line), soft_wrap=True)
 
 
+def complain(line: str) -> None:
+    """Say a sentence that must not be overlooked, on stderr: it is no part of an answer."""
+    with suppress(OSError, ValueError, AttributeError):  # nobody listens
+        Console(stderr=True, highlight=False).print(text(line, "bold red"), soft_wrap=True)
+
+
 @contextmanager
 def working(first: str) -> Iterator[None]:
     """Say on a terminal what is being done, stage by stage; elsewhere say nothing."""

@@ -67,7 +67,7 @@ def figure(
             f"A release over {len(release.axes)} axes has no picture.", "ask it for ranges: rel.answers(lo, hi)."
         )
     lines = drawing.wrapped(beside(release), width) if footed else []
-    below = drawing.height_of(lines)
+    below = drawing.height_of(lines) + (0.15 if _title(release) else 0)
     with drawing.styled():
         if len(release.axes) == 1:
             sheet = drawing.sheet(width, 0.3 * width + 1.2 + below)
@@ -111,10 +111,11 @@ def inline(release: Release) -> str:
     body = text[text.index("<defs") :]
     begin, end = body.index("<style"), body.index("</style>") + len("</style>")
     box = text[text.index('viewBox="') :].split('"')[1]
-    label = escape(" and ".join(drawing.text(axis.column) for axis in release.axes))
+    along = " and ".join(drawing.text(axis.column) for axis in release.axes)
+    label = escape(f"{title}: released" if (title := drawing.text(_title(release))) else "Released")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{box}" role="img"'
-        f' aria-label="Released records along {label}" stroke-linejoin="round" stroke-linecap="butt"'
+        f' aria-label="{label} records along {escape(along)}" stroke-linejoin="round" stroke-linecap="butt"'
         f' style="max-width: 45em; width: 100%; height: auto; background: white">{body[:begin]}{body[end:]}'
     )
 
@@ -124,7 +125,8 @@ def page(release: Release) -> str:
     drawn = inline(release) if drawable(release) else ""
     line, statement = escape(repr(release)), escape(str(release.privacy))
     said = "".join(f"<p>{escape(sentence)}</p>" for sentence in beside(release))
-    return f"<div>{drawn}{said}<p><code>{line}</code></p><p><small>{statement}</small></p></div>"
+    title = f"<p><strong>{escape(_title(release))}</strong></p>" if _title(release) else ""
+    return f"<div>{title}{drawn}{said}<p><code>{line}</code></p><p><small>{statement}</small></p></div>"
 
 
 def _histogram(release: Release, chart: Any, width: float) -> None:  # noqa: ANN401  Matplotlib's
@@ -172,11 +174,17 @@ def _map(release: Release, cells: FloatArray, chart: Any, width: float) -> Any: 
 
 
 def _summary(release: Release) -> str:
-    """What was spent, in a few words."""
+    """What the release is called and what was spent, in a few words."""
     privacy = release.privacy
     loud = "" if privacy.private else "NOT PRIVATE, "
     many = len(release.estimate.buckets)
-    return f"{loud}ε = {float(privacy.epsilon):.4g}, {many:,} bucket{'s' * (many != 1)}"
+    title = f"{drawing.text(title)}\n" if (title := _title(release)) else ""
+    return f"{title}{loud}ε = {float(privacy.epsilon):.4g}, {many:,} bucket{'s' * (many != 1)}"
+
+
+def _title(release: Release) -> str:
+    """What the custodian calls the release; empty if nobody said."""
+    return (release.about is not None and release.about.title) or ""
 
 
 def _unit(release: Release) -> str:

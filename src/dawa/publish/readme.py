@@ -1,12 +1,14 @@
 """The README that goes with a release: what the release is, what it protects, and how to read it."""
 
-import math
+import re
 from collections.abc import Sequence
 
 from dawa.axis.apart import clipped
 from dawa.axis.written import middle
+from dawa.results.about import is_link
 from dawa.results.overview import overview
 from dawa.results.release import Release
+from dawa.results.statement import PrivacyStatement
 from dawa.spec.ranges import example
 
 FILES = {
@@ -23,24 +25,21 @@ FILES = {
 }
 
 PAGE = """\
-# How many, along {columns}
+# {title}
 
-This folder says how many records lie between any two points of {columns}, without exposing any of them. The numbers are
+{description}This folder says how many records lie between any two points of {columns}{unexposed}. The numbers are
 estimates: noise was added to them on purpose, and how much is known.{kept}
 {apart}
 | file | what it holds |
 |---|---|
 {files}
-
+{about}
 ## What is protected
 
 {statement}
 
 {odds}
-
-The guarantee assumes nothing about who looks at the numbers. It holds against people with any other knowledge, any
-computer and any amount of time, today and later, and nothing that is computed from the numbers can undo it.
-
+{guarantee}
 ## What is not protected
 
 What is true of many people is not hidden. If the numbers show that most people like you are late, they show it
@@ -51,7 +50,7 @@ whether or not you are among them. The guarantee is about this release alone: ot
 
 Use them for counts of ranges, shares, comparisons of ranges, medians and other quantiles, each with its error. Answers
 for ranges with many records are good. An answer that is smaller than its noise margin is poor: it cannot say whether
-the range is empty, and the numbers cannot find single records. Inside a bucket, the release spreads records evenly,
+the range is empty{single}. Inside a bucket, the release spreads records evenly,
 although the true records may lie unevenly.{edges}
 
 ## How to read the error bars
@@ -80,19 +79,32 @@ dawa query release.json {shell}
 """
 
 
+GUARANTEE = """
+The guarantee assumes nothing about who looks at the numbers. It holds against people with any other knowledge, any
+computer and any amount of time, today and later, and nothing that is computed from the numbers can undo it.
+"""
+
+
 def readme(release: Release, files: Sequence[str]) -> str:
     """The README, in Markdown."""
     table = next(name for name in ("buckets.csv", "cells.csv", "answers.csv", "release.json") if name in files)
     lo, hi = middle(release.axes)
     python = [ends[0] if len(ends) == 1 else tuple(ends) for ends in (lo, hi)]
+    privacy = release.privacy
     return PAGE.format(
+        title=_title(release),
+        description=_description(release),
+        about=_about(release),
+        unexposed=", without exposing any of them" if privacy.exposes_nobody else "",
+        guarantee=GUARANTEE if privacy.private else "",
+        single=", and the numbers cannot find single records" if privacy.exposes_nobody else "",
         columns=_along(release),
         kept=_kept(release),
         apart=_apart(release),
         edges="".join(f"\n{sentence}" for sentence in _edges(release)),
         files="\n".join(f"| `{name}` | {FILES[name]} |" for name in files),
-        statement=release.privacy,
-        odds=_odds(release),
+        statement=privacy,
+        odds=_odds(privacy),
         reader="read_csv" if table.endswith(".csv") else "read_json",
         table=table,
         python=", ".join(map(repr, python)),
@@ -129,15 +141,43 @@ def _edges(release: Release) -> list[str]:
     ]
 
 
-def _odds(release: Release) -> str:
-    """Epsilon in the words of a bet."""
-    privacy = release.privacy
-    if not privacy.private:
-        return "Do not publish it as if it were private."
-    if privacy.epsilon > 7:
-        return f"An ε above 7 promises little: whether one {privacy.unit} is in the data may become nearly certain."
-    return (
-        f"In the words of a bet: whatever odds somebody gave on whether one {privacy.unit} is in the data, this release"
-        f" moves them by a factor of {math.exp(privacy.epsilon):.3g} at most. This holds even for somebody who knows"
-        " all the others."
-    )
+def _odds(privacy: PrivacyStatement) -> str:
+    """Epsilon in the words of a bet, and for whom that holds."""
+    if privacy.private and privacy.caution:  # the statement has said it
+        return "Do not publish it as if it exposed nobody."
+    return privacy.odds + (" This holds even for somebody who knows all the others." if privacy.private else "")
+
+
+def _title(release: Release) -> str:
+    """What the custodian calls it, or else what it is."""
+    if release.about is not None and release.about.title:
+        return _text(release.about.title)
+    return f"How many, along {_along(release)}"
+
+
+def _description(release: Release) -> str:
+    """What the data are, in paragraphs of their own."""
+    if release.about is None or not release.about.description:
+        return ""
+    return "\n".join(_text(line.strip()) for line in release.about.description.split("\n")) + "\n\n"
+
+
+def _about(release: Release) -> str:
+    """The other words about the data, in a list under a heading."""
+    facts = {} if release.about is None else release.about.facts()
+    listed = [f"- {name}: {f'<{text}>' if is_link(text) else _text(text)}" for name, text in facts.items()]
+    return "\n".join(["\n## About these data\n", *listed, ""]) if listed else ""
+
+
+MARKS = re.compile(r"[\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=#|\w+;)|^[#+=:-]|#(?=#*$)")
+"""What Markdown reads as more than text: marks anywhere, some only at the ends of words or lines."""
+
+
+def _text(line: str) -> str:
+    r"""A line as text that Markdown does not read as anything else.
+
+    >>> print(_text("# <b>5*3</b> [x](y)"), _text("1. R&D, _a_b_"))
+    \# \<b\>5\*3\</b\> \[x\](y) 1\. R&D, \_a_b\_
+    """
+    plain = MARKS.sub(lambda mark: f"\\{mark[0]}", line)
+    return re.sub(r"^(\d+)(?=[.)])", r"\1\\", plain)

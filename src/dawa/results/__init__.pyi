@@ -1,3 +1,3 @@
-from . import answers, estimate, file, margins, overview, release, statement, tabled
+from . import about, answers, estimate, file, margins, overview, release, statement, tabled
 
-__all__ = ["answers", "estimate", "file", "margins", "overview", "release", "statement", "tabled"]
+__all__ = ["about", "answers", "estimate", "file", "margins", "overview", "release", "statement", "tabled"]

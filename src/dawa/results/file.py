@@ -21,6 +21,7 @@ from dawa.numerals import brief
 from dawa.partition.buckets import Buckets, RowMajor, StopRule, every_cell
 from dawa.partition.split import split_line
 from dawa.results import agreeing
+from dawa.results.about import About
 from dawa.results.conform import conforming, damaged
 from dawa.results.estimate import Estimate
 from dawa.results.statement import PrivacyStatement
@@ -56,13 +57,18 @@ KINDS: dict[
 
 
 def written(
-    axes: tuple[Axis, ...], estimate: Estimate, privacy: PrivacyStatement, others: Estimate | None = None
+    axes: tuple[Axis, ...],
+    estimate: Estimate,
+    privacy: PrivacyStatement,
+    others: Estimate | None = None,
+    about: About | None = None,
 ) -> dict[str, Any]:
     """A release as JSON values; ``others`` are the records that are counted apart."""
     buckets = estimate.buckets
     return {
         "format": FORMAT,
         "version": VERSION,
+        "about": None if about is None else about.to_json(),
         "privacy": privacy.to_json(),
         "axes": [axis.to_json() for axis in axes],
         "buckets": {
@@ -78,8 +84,11 @@ def written(
     }
 
 
-def read(data: Any) -> tuple[tuple[Axis, ...], Estimate, PrivacyStatement, Estimate | None]:  # noqa: ANN401  JSON
-    """What ``written`` was given: axes, estimate, statement, and the records that are counted apart.
+Parts = tuple[tuple[Axis, ...], Estimate, PrivacyStatement, Estimate | None, About | None]
+
+
+def read(data: Any) -> Parts:  # noqa: ANN401  JSON
+    """What ``written`` was given: axes, estimate, statement, the records that are counted apart, words about the data.
 
     The values are held against the schema first, then against each other, and only then used. Work and memory are in
     proportion to the size of the file.
@@ -107,7 +116,9 @@ def read(data: Any) -> tuple[tuple[Axis, ...], Estimate, PrivacyStatement, Estim
         privacy = PrivacyStatement.from_json(known["privacy"])
     estimate = _estimate(known, axes, privacy)
     with _named("apart"):
-        return axes, estimate, privacy, _others(known.get("apart"), axes, privacy)
+        others = _others(known.get("apart"), axes, privacy)
+    with _named("about"):
+        return axes, estimate, privacy, others, About.from_json(known.get("about"))
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from dawa.errors import OptionError
 from dawa.host import atomic
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.results import bands, file, quantiles, ranges, statistics, tabled
+from dawa.results.about import About
 from dawa.results.answers import Answer, answers
 from dawa.results.bands import Band
 from dawa.results.estimate import Estimate
@@ -61,12 +62,18 @@ class Release:
         privacy: What is protected, and how much was spent.
         others: The records that have no cell on some axis, one bucket for each way of having none; None if they were
             left out, or counted in the first or last cells. ``apart`` shows them.
+        about: Words about the data, as their custodian chose them; None if there are none.
     """
 
     axes: tuple[Axis, ...]
     estimate: Estimate
     privacy: PrivacyStatement
     others: Estimate | None = None
+    about: About | None = None
+
+    def __post_init__(self) -> None:
+        if self.about is not None:
+            object.__setattr__(self, "about", self.about.dated() if self.about.to_json() else None)
 
     @property
     def id(self) -> str | None:
@@ -304,7 +311,7 @@ class Release:
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON values, as ``save`` writes them."""
-        return file.written(self.axes, self.estimate, self.privacy, self.others)
+        return file.written(self.axes, self.estimate, self.privacy, self.others, self.about)
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the release as JSON, whole or not at all; ``dawa.load`` reads it back."""

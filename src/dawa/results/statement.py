@@ -1,5 +1,6 @@
 """The privacy statement of a release: what is protected, against whom, and at what cost."""
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -83,16 +84,46 @@ class PrivacyStatement:
             )
         return f"{claim} {shown(self.epsilon)}-differentially private for each {self.unit}:"
 
+    @property
+    def caution(self) -> str:
+        """What everybody has to be told if epsilon is so large that it promises little; otherwise empty."""
+        return budget.caution(self.epsilon, self.unit)
+
+    @property
+    def exposes_nobody(self) -> bool:
+        """Whether it may be said that nobody is exposed: nobody can repeat the noise, and there is enough of it."""
+        return self.private and not self.caution
+
+    @property
+    def odds(self) -> str:
+        """Epsilon in the words of a bet, or what is promised instead."""
+        if not self.private:
+            return "The noise was made from a seed, so nobody is protected. Do not publish this as if it were private."
+        if self.caution:
+            return self.caution
+        factor = math.exp(self.epsilon)
+        said = f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}"
+        return (
+            f"In the words of a bet: whatever odds somebody gave on whether one {self.unit} is in the data, this"
+            f" release moves them by a factor of {said} at most."
+        )
+
     def __str__(self) -> str:
         parts = " and ".join(f"{shown(part)} on {step}" for step, part in self.split.items())
+        caution = f"{self.caution} " if self.caution else ""
         handling = "".join(f" {sentence}" for sentence in self.handling)
         return (
             f"{self.claim} whatever is published here would have"
-            f" been published with nearly the same probability, up to a factor of exp({shown(self.epsilon)}), with"
-            f" {self.neighbours}. {self._who()}{handling} Spent: {parts}."
+            f" been published with {self._likeness()}, with {self.neighbours}."
+            f" {caution}{self._who()}{handling} Spent: {parts}."
             f" Mechanism: {self.mechanism} ({_named(self.options)}). Noise: {self.randomness}."
             f" Made with dawa {self.library}."
         )
+
+    def _likeness(self) -> str:
+        """How much the probability of a release depends on one unit."""
+        factor = f"a factor of exp({shown(self.epsilon)})"
+        return f"a probability within {factor}" if self.caution else f"nearly the same probability, up to {factor}"
 
     def _who(self) -> str:
         """Who is protected and who is not, in words that do not need mathematics."""

@@ -28,6 +28,7 @@ def summary(shelved: Shelved) -> models.Summary:
     release = shelved.release
     return models.Summary(
         name=shelved.name,
+        title=None if release.about is None else release.about.title,
         columns=[axis.column for axis in release.axes],
         epsilon=float(release.privacy.epsilon),
         private=release.privacy.private,
@@ -42,6 +43,7 @@ def description(shelved: Shelved) -> models.Release:
     return models.Release(
         name=shelved.name,
         id=release.id,
+        about=None if release.about is None else models.About(**release.about.to_json()),
         axes=[_axis(axis) for axis in release.axes],
         buckets=len(release.estimate.buckets),
         epsilon=float(privacy.epsilon),

@@ -59,10 +59,25 @@ class Axis(Told):
     )
 
 
+class About(Told):
+    """Words about the data, as their custodian chose them; null where nothing was said."""
+
+    title: str | None = Field(default=None, examples=["Departures from New York"])
+    description: str | None = None
+    record: str | None = Field(default=None, description="What a record is.", examples=["a flight"])
+    publisher: str | None = None
+    contact: str | None = None
+    data_from: str | None = Field(default=None, description="The first day of the data.", examples=["2013-01-01"])
+    data_to: str | None = Field(default=None, description="The last day of the data.", examples=["2013-12-31"])
+    released: str | None = Field(default=None, description="The day of the release.", examples=["2014-03-01"])
+    licence: str | None = None
+
+
 class Summary(Told):
     """A release in a list."""
 
     name: str = Field(examples=["ages"])
+    title: str | None = Field(description="What its custodian calls it; null if nobody said.", examples=["Ages"])
     columns: list[str] = Field(examples=[["age"]])
     epsilon: float = Field(examples=[0.5])
     private: bool = Field(description="False if the noise was made from a seed: an experiment, not to be published.")
@@ -122,6 +137,7 @@ class Release(Told):
 
     name: str = Field(examples=["ages"])
     id: str | None
+    about: About | None = Field(description="Words about the data; null if there are none.")
     axes: list[Axis] = Field(min_length=1, max_length=MOST_AXES)
     buckets: int = Field(ge=1, examples=[44])
     epsilon: float = Field(description="What was spent, rounded.", examples=[0.5])

@@ -17,6 +17,7 @@ from dawa.axis import AutoAxis, Axis, NumberAxis
 from dawa.errors import AxisError, SourceError, SpecError
 from dawa.limits import MOST_AXES
 from dawa.numerals import numeric, told
+from dawa.results.about import About
 from dawa.sources import dialect as dialects
 from dawa.sources import forms, where_text
 from dawa.sources.dialect import Dialect
@@ -165,6 +166,7 @@ class Spec:
         where: Which records are counted, as it is written; None counts all.
         format: What the file is, as the ending of its name would say: ``"csv"``, ``"jsonl"``, ``"xlsx"``, …
         sheet: The sheet of an Excel workbook; None takes the first one.
+        about: Words about the data, for those who read the release.
     """
 
     source: str
@@ -184,6 +186,7 @@ class Spec:
     where: str | None = None
     format: str | None = None
     sheet: str | None = None
+    about: About | None = None
 
     def __post_init__(self) -> None:
         if self.epsilon is None:

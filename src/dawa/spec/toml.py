@@ -4,40 +4,32 @@ Numbers are kept the way they are written, quoted or not. Paths are relative to 
 reviewers must be able to trust that what they see is what happens.
 """
 
-import difflib
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import date, datetime, time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dawa import numerals
 from dawa.budget import shown
-from dawa.errors import ConditionError, DawaError, SpecError
+from dawa.errors import DawaError, SpecError
 from dawa.host import atomic
 from dawa.limits import MOST_SPEC_BYTES
-from dawa.numerals import NotANumberError, brief, shortened, told
+from dawa.numerals import brief, shortened
+from dawa.results.about import About
 from dawa.sources import dialect, forms
 from dawa.sources.dialect import Dialect
 from dawa.sources.labels import public
 from dawa.sources.tables import STANDARD_INPUT, is_address
-from dawa.sources.where_text import parsed as parsed_condition
+from dawa.spec.entries import ABOUT, AXIS, DIALECT, SECTIONS, Bare, entries, known, table
 from dawa.spec.model import AxisSpec, Spec, beside, declared, without_password
 
 SUFFIX = ".toml"
 
 DOTTED = re.compile(r"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
 """A key of a hundred parts: the reader's time grows with the square of their number."""
-
-
-class Bare(str):
-    """A decimal number as it is written in the file, without quotes."""
-
-    __slots__ = ()
 
 
 def read(path: str | os.PathLike[str]) -> Spec:
@@ -149,6 +141,8 @@ def written(spec: Spec, folder: Path) -> str:
         _section("[privacy]", privacy, comment="epsilon is spent in full; without a unit, each record is protected"),
         _section("[release]", release),
     ]
+    if spec.about is not None:
+        parts.insert(1, _section("[about]", _about_entries(spec.about), comment="for readers, who see all of it"))
     if spec.options:
         parts.append(_section("[release.options]", spec.options))
     return "\n\n".join(parts) + "\n"
@@ -174,150 +168,10 @@ def save(spec: Spec, path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _text(value: object, name: str) -> str:
-    if not isinstance(value, str) or isinstance(value, Bare) or not value:
-        raise SpecError(f"{name} is not text.", f'put it in quotes: {name} = "…".')
-    return value
-
-
-def _number(value: object, name: str) -> str:
-    """A number, a date or a fraction, as it is written."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, date, datetime)) or value == "":
-        raise SpecError(f"{name} is neither a number nor a date.", f'write {name} = 0.5, or {name} = "1/3".')
-    return str(value)
-
-
-def _condition(value: object, name: str) -> str:
-    text = _text(value, name)
-    try:
-        parsed_condition(text)
-    except ConditionError as error:
-        raise SpecError(shortened(error.problem), shortened(error.hint)) from None
-    return text
-
-
-def _whole(value: object, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise SpecError(f"{name} is not a whole number.", f"write {name} = 1, for example.")
-    return value
-
-
-def _rows(value: object, name: str) -> int | str:
-    """A whole number, or text that says how to find one."""
-    return _text(value, name) if isinstance(value, str) and not isinstance(value, Bare) else _whole(value, name)
-
-
-def _unit(value: object, name: str) -> tuple[str, ...]:
-    """One column, or several; none would silently protect single records."""
-    columns = (value,) if value == "" else _words(value, name) if isinstance(value, list) else (_text(value, name),)
-    if not columns or not all(columns):
-        raise SpecError(
-            f"The {name} is empty, or one of its columns is.",
-            f'write {name} = "person", or leave it out to protect each record.',
-        )
-    return columns
-
-
-def _list(value: object, name: str) -> list[Any]:
-    if not isinstance(value, list) or not value:
-        raise SpecError(f"{name} is not a list.", f"write {name} = [1, 2, 3], for example.")
-    return value
-
-
-def _numbers(value: object, name: str) -> tuple[str, ...]:
-    return tuple(_number(entry, name) for entry in _list(value, name))
-
-
-def _categories(value: object, name: str) -> tuple[str | int | bool, ...]:
-    entries = _list(value, name)
-    if any(isinstance(entry, Bare) or not isinstance(entry, (str, int)) for entry in entries):
-        raise SpecError(f"{name} are not categories.", f'write {name} = ["low", "high"]; whole numbers work too.')
-    return tuple(entries)
-
-
-def _words(value: object, name: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or any(isinstance(entry, Bare) or not isinstance(entry, str) for entry in value):
-        raise SpecError(f"{name} is not a list of text.", f'write {name} = ["a", "b"], for example.')
-    return tuple(value)
-
-
-def _mark(value: object, name: str) -> str | None:
-    """A character; ``false`` means that there is none."""
-    return None if value is False else _text(value, name)
-
-
-def _table(value: object, name: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise SpecError(f"{name} is not a table.", f"write a line [{name}], and its entries below it.")
-    return value
-
-
-def _options(value: object, name: str) -> dict[str, Any]:
-    """Plain values; the mechanism checks what they mean."""
-    options = {}
-    for option, entry in _table(value, name).items():
-        options[option] = _plain(entry, option)
-    return options
-
-
-def _plain(value: object, name: str) -> Any:  # noqa: ANN401  whatever a mechanism takes
-    """Numbers, text, or lists of them."""
-    if isinstance(value, list) and not any(isinstance(entry, (list, dict)) for entry in value):
-        return [_plain(entry, name) for entry in value]
-    if isinstance(value, (list, dict, date, datetime, time)):
-        raise SpecError(f"The option {told(name)} is not a plain value.", "pass text, a number, or a list of numbers.")
-    try:
-        return numerals.real(value) if isinstance(value, Bare) else value
-    except NotANumberError as error:
-        raise SpecError(f"The option {told(name)} {error}.", "pass another number.") from None
-
-
-Reader = Callable[[object, str], Any]
-
-DIALECT: dict[str, Reader] = {
-    "delimiter": _text,
-    "quote": _mark,
-    "escape": _text,
-    "encoding": _text,
-    "header": _words,
-    "decimal": _text,
-    "date_format": _text,
-    "missing": _words,
-}
-"""The keys of a dialect, under [source]."""
-SECTIONS: dict[str, dict[str, Reader]] = {
-    "source": {
-        "file": _text,
-        "url": _text,
-        "table": _text,
-        "where": _condition,
-        "format": _text,
-        "sheet": _text,
-        **DIALECT,
-    },
-    "privacy": {"epsilon": _number, "unit": _unit, "max_rows_per_unit": _rows, "ledger": _text, "dataset": _text},
-    "release": {"mechanism": _text, "options": _options, "queries": _text, "out": _text, "seed": _whole},
-}
-AXIS: dict[str, Reader] = {
-    "column": _text,
-    "kind": _text,
-    "start": _number,
-    "stop": _number,
-    "step": _number,
-    "values": _categories,
-    "edges": _numbers,
-    "zone": _text,
-    "outside": _text,
-    "missing": _text,
-    "range": _text,
-    "share": _number,
-}
-
-
 def _spec(data: dict[str, Any], folder: Path) -> Spec:
-    _known(data, {**SECTIONS, "axes": AXIS}, "The file")
+    known(data, {**SECTIONS, "axes": AXIS, "about": ABOUT}, "The file")
     source, privacy, release = (
-        _entries(_table(data.get(name, {}), name), keys, f"[{name}]") for name, keys in SECTIONS.items()
+        entries(table(data.get(name, {}), name), keys, f"[{name}]") for name, keys in SECTIONS.items()
     )
     axes = data.get("axes", [])
     if not isinstance(axes, list) or not all(isinstance(axis, dict) for axis in axes):
@@ -333,16 +187,33 @@ def _spec(data: dict[str, Any], folder: Path) -> Spec:
             release[name] = beside(folder, release[name])
     return Spec(
         beside(folder, place) if "file" in source else place,
-        tuple(_axis(_entries(axis, AXIS, "[[axes]]")) for axis in axes),
+        tuple(_axis(entries(axis, AXIS, "[[axes]]")) for axis in axes),
         privacy.pop("epsilon", None),
         table=source.get("table"),
         dialect=_dialect(source, beside(folder, place) if "file" in source else place, written),
         where=source.get("where"),
+        about=_about(entries(table(data.get("about", {}), "about"), ABOUT, "[about]")),
         format=source.get("format"),
         sheet=source.get("sheet"),
         **privacy,
         **release,
     )
+
+
+def _about(words: dict[str, Any]) -> About | None:
+    try:
+        return About(**words) if words else None
+    except DawaError as error:
+        raise SpecError(error.problem, error.hint) from None
+
+
+def _about_entries(about: About) -> dict[str, str]:
+    """Words about the data; a description of several lines is written as such."""
+    words = about.to_json()
+    if "\n" in words.get("description", ""):
+        lines = (_literal(line)[1:-1] for line in words["description"].split("\n"))
+        words["description"] = Bare('"""\n{}"""'.format("\n".join(lines)))
+    return words
 
 
 def _dialect(source: dict[str, Any], path: str, entries: dict[str, Any]) -> Dialect | None:
@@ -370,20 +241,6 @@ def _axis(entries: dict[str, Any]) -> AxisSpec:
         return AxisSpec(**entries)
     except DawaError as error:
         raise SpecError(error.problem, error.hint) from None
-
-
-def _entries(table: dict[str, Any], keys: Mapping[str, Reader], where: str) -> dict[str, Any]:
-    """The entries of a table, each checked."""
-    _known(table, keys, where)
-    return {key: keys[key](value, key) for key, value in table.items()}
-
-
-def _known(table: Mapping[str, Any], keys: Mapping[str, Any], where: str) -> None:
-    for key in table:
-        if key not in keys:
-            near = difflib.get_close_matches(key, keys, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(keys)}."
-            raise SpecError(f"{where} has an unknown key {told(key)}.", hint)
 
 
 def _axis_entries(axis: AxisSpec) -> dict[str, Any]:

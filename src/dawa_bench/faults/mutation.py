@@ -226,6 +226,9 @@ TOKENS = (
     b"%",
 )
 
+ADDED = ("order", "lo", "hi", "kind", "unit_column", "searched", "where", "about", "title", "x", "\ud800")
+"""Fields that are put where there may be none."""
+
 Place = tuple[Any, Any]
 """A container, and a key or an index in it."""
 
@@ -318,7 +321,7 @@ def _shuffle(values: list[Any], rng: random.Random) -> None:
 def _add(place: Place, rng: random.Random) -> None:
     node = place[0]
     if isinstance(node, dict):
-        node[rng.choice(("order", "lo", "hi", "kind", "unit_column", "searched", "where", "x", "\ud800"))] = nasty(rng)
+        node[rng.choice(ADDED)] = nasty(rng)
     else:
         node.insert(rng.randrange(len(node) + 1), nasty(rng))
 

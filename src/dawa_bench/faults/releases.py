@@ -14,9 +14,23 @@ from dawa.axis import Axis
 from dawa.axis.apart import patterns
 from dawa.errors import DawaError
 from dawa.partition.split import split_line
+from dawa.results.about import DATES, NAMES
 from dawa.results.agreeing import variance_of
 from dawa.results.statement import PrivacyStatement, protected
 from dawa.strategy.base import RESOLUTION
+from dawa_bench.faults.mutation import TEXTS
+
+WORDS = dawa.About(
+    title="People who do not exist",
+    description="Made up.\nTwice.",
+    record="a person",
+    publisher="Nobody",
+    contact="mailto:nobody@example.org",
+    data_from="2013-01-01",
+    data_to="2013-12-31",
+    released="2014-01-01",
+    licence="https://example.org/terms",
+)
 
 
 def seeds() -> list[str]:
@@ -38,7 +52,7 @@ def seeds() -> list[str]:
     months = Axis.dates("when", "2013-01-01", "2014-01-01", "1 month", outside="drop", missing="drop")
     edges = Axis.edges("pay", ["0", "1/3", "2.5", "10", "100"])
     made: list[tuple[Any, dict[str, Any]]] = [
-        (age, {}),
+        (age, {"about": WORDS}),
         (pay, {"partition": "none", "strategy": "hats", "effort": "fast"}),
         (age, {"strategy": "wavelet"}),
         (age, {"mechanism": "hierarchical"}),
@@ -65,7 +79,7 @@ def seeds() -> list[str]:
 def hostile(document: dict[str, Any], rng: random.Random) -> None:
     """Change a release so that its parts still fit together, and reading or asking it may cost a lot."""
     try:
-        rng.choice((_huge_axis, _huge_map, _halves, _walked, _measured, _dated, _extreme))(document, rng)
+        rng.choice((_huge_axis, _huge_map, _halves, _walked, _measured, _dated, _extreme, _worded))(document, rng)
     except (DawaError, LookupError, TypeError, ValueError, OverflowError):
         return
 
@@ -171,6 +185,15 @@ def _dated(document: dict[str, Any], rng: random.Random) -> None:
     zone = rng.choice((None, None, "UTC", "Europe/Berlin", "Pacific/Apia"))
     axis = Axis.dates("t", f"{years[0]:04}-01-01", f"{years[1]:04}-01-01", step, zone, "clip", "own")
     _fitted(document, [axis.to_json()], _bounds(axis.size, rng))
+
+
+def _worded(document: dict[str, Any], rng: random.Random) -> None:
+    """Words about the data that somebody would try, as many as there is room for."""
+    long = rng.choice(("x", "\u202e", "\n", "<", "\U0001f600", "https://", "a\u0301")) * rng.choice((1, 300, 301, 5000))
+    texts = (*TEXTS, long[:300], long[:5000], long, "javascript:alert(1)", "https://a@b", "</title><script>")
+    about = {name: rng.choice(texts) for name in NAMES if rng.random() < 0.4}
+    about |= {name: rng.choice(("2013-01-01", "0001-01-01", "9999-12-31", "today")) for name in DATES if name in about}
+    document["about"] = {**about, "colour": 1} if rng.random() < 0.2 else about
 
 
 def _extreme(document: dict[str, Any], rng: random.Random) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from dawa.axis import Axis
 from dawa.axis.written import middle, written
 from dawa.errors import DawaError
-from dawa.publish import page, tables
+from dawa.publish import page, readme, tables
 from dawa.results.loading import loaded
 from dawa.results.overview import overview
 from dawa.results.release import Release
@@ -94,6 +94,8 @@ def _asked(release: Release, rng: random.Random) -> None:
         again = loaded(json.dumps(release.to_json(), allow_nan=False).encode())
         if again.to_json() != release.to_json():
             raise FindingError("it is read back as something else")
+    if few > 0.98:
+        used(lambda: readme.readme(release, ("release.json",)))
     if few > 0.99:
         used(lambda: page.html(release))
         if len(release.axes) == 1:
@@ -101,6 +103,16 @@ def _asked(release: Release, rng: random.Random) -> None:
 
 
 SPEC = """
+[about]
+title = "People"
+description = '''
+One line,
+and another.'''
+data_from = 2013-01-01
+data_to = "2013-12-31"
+released = "today"
+licence = "CC0"
+
 [source]
 file = "people.csv"
 where = "age >= 18"
@@ -184,7 +196,8 @@ class Specs:
             elif kind == 3:
                 lines[at] = rng.choice(LINES)
             elif kind == 4:
-                lines.insert(at, rng.choice((*LINES, "[release.options]", "[[axes]]", "a" + ".a" * 300 + " = 1")))
+                heads = ("[release.options]", "[[axes]]", "[about]", "a" + ".a" * 300 + " = 1")
+                lines.insert(at, rng.choice((*LINES, *heads)))
             else:
                 del lines[at]
             lines = lines or [""]

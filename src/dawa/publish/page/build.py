@@ -25,6 +25,7 @@ from dawa.errors import FolderError, ReleaseError
 from dawa.host import atomic
 from dawa.limits import MOST_CELLS_IN_BROWSER
 from dawa.publish import figures
+from dawa.results.about import About, is_link
 from dawa.results.margins import margin_factor
 from dawa.results.overview import Overview, overview
 from dawa.results.quantiles import held
@@ -96,11 +97,13 @@ def html(release: Release) -> str:
     return _filled(
         _part("page.html"),
         kind="A differentially private release" if privacy.private else "An experiment, not a private release",
-        title=escape(_title(release.axes)),
+        title=escape(_title(release)),
+        description=_description(release.about),
+        about=_about(release.about),
         generator=escape(GENERATOR),
         style=_part("page.css"),
         summary=escape(_summary(release)),
-        banner=("" if privacy.private else _part("not_private.html")) + _warning(found),
+        banner=_banner(privacy) + _warning(found),
         much=" much" if found.warning else "",
         kept=escape(f" The numbers are {privacy.kept}." if privacy.kept else ""),
         outside=_outside(release.axes),
@@ -111,7 +114,7 @@ def html(release: Release) -> str:
         library=escape(f"dawa {privacy.library}"),
         mechanism=escape(privacy.mechanism),
         id=escape(privacy.id or "none"),
-        odds=escape(_odds(privacy)),
+        odds=escape(privacy.odds),
         split=_split(privacy),
         statement=escape(str(privacy)),
         data=script(data(release, found)),
@@ -129,8 +132,30 @@ def _filled(template: str, **parts: str) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
 
 
-def _title(axes: Sequence[Axis]) -> str:
-    return "How many, along " + " and ".join(axis.column for axis in axes)
+def _title(release: Release) -> str:
+    """What the custodian calls it, or else what it is."""
+    if release.about is not None and release.about.title:
+        return release.about.title
+    return "How many, along " + " and ".join(axis.column for axis in release.axes)
+
+
+def _description(about: About | None) -> str:
+    """What the data are; line breaks stay."""
+    return f'<p class="lead lines">{escape(about.description)}</p>' if about and about.description else ""
+
+
+def _about(about: About | None) -> str:
+    """The other words about the data, in a small list."""
+    facts = about.facts() if about else {}
+    listed = "".join(f"<div><dt>{escape(name)}</dt><dd>{_linked(text)}</dd></div>" for name, text in facts.items())
+    return f'<dl class="facts about">{listed}</dl>' if listed else ""
+
+
+def _linked(text: str) -> str:
+    """Text, as a link if it is a plain address: nothing is fetched until a reader follows it."""
+    if not is_link(text):
+        return escape(text)
+    return f'<a href="{escape(text)}" rel="noopener noreferrer">{escape(text.removeprefix("mailto:"))}</a>'
 
 
 def _summary(release: Release) -> str:
@@ -141,13 +166,18 @@ def _summary(release: Release) -> str:
         ranges.append(f"{axis.column} from {lo[0]} to {hi[0]}")
     how = {1: "Drag or type any range", 2: "Drag or type any rectangle"}.get(len(ranges), "Type any box")
     rest = "how sure that number is, and why it exposes nobody in the data."
-    told = rest if release.privacy.private else "and how sure that number is."
+    told = rest if release.privacy.exposes_nobody else "and how sure that number is."
     return f"{how} of {' and '.join(ranges)}, and read about how many records lie in it, {told}"
 
 
 def _protected(privacy: PrivacyStatement) -> str:
     if not privacy.private:
         return "nobody"
+    return f"hardly: {_unit(privacy)}" if privacy.caution else _unit(privacy)
+
+
+def _unit(privacy: PrivacyStatement) -> str:
+    """Who or what epsilon is about."""
     if not privacy.unit_columns:
         return "each single record"
     most = privacy.max_rows_per_unit
@@ -155,6 +185,13 @@ def _protected(privacy: PrivacyStatement) -> str:
     if len(privacy.unit_columns) > 1:
         return f"each combination of {' and '.join(privacy.unit_columns)}, with up to {records} counted"
     return f"each person (one value of {privacy.unit_columns[0]}), with up to {records} counted"
+
+
+def _banner(privacy: PrivacyStatement) -> str:
+    """A loud line if nobody is protected, or hardly anybody."""
+    if not privacy.private:
+        return _part("not_private.html")
+    return f'<p class="warning" role="note" id="weak">{escape(privacy.caution)}</p>' if privacy.caution else ""
 
 
 def _warning(found: Overview) -> str:
@@ -173,18 +210,6 @@ def _outside(axes: Sequence[Axis]) -> str:
     if dropping:
         lines.append(f"To learn about values of {' and '.join(dropping)} outside: they were left out.")
     return "".join(f"<li>{escape(line)}</li>" for line in lines)
-
-
-def _odds(privacy: PrivacyStatement) -> str:
-    """Epsilon in the words of a bet."""
-    if not privacy.private:
-        return "The noise was made from a seed, so nobody is protected. Do not publish this as if it were private."
-    if privacy.epsilon > 7:
-        return f"An ε above 7 promises little: whether one {privacy.unit} is in the data may become nearly certain."
-    return (
-        f"In the words of a bet: whatever odds somebody gave on whether one {privacy.unit} is in the data, this release"
-        f" moves them by a factor of {math.exp(privacy.epsilon):.3g} at most."
-    )
 
 
 def _split(privacy: PrivacyStatement) -> str:
