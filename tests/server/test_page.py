@@ -28,7 +28,9 @@ def test_the_index_leads_to_every_release_and_to_what_can_be_asked(browser, tmp_
     axis = dawa.Axis("<b>age</b>", 0, 100)
     dawa.release({axis.column: list(range(100)) * 20}, axis, epsilon=1, seed=0).save(tmp_path / "ages.json")
     both = (dawa.Axis("lon", 0, 8), dawa.Axis("lat", 0, 8))
-    dawa.release({"lon": [1, 2], "lat": [3, 4]}, both, epsilon="1/3").save(tmp_path / "the map & more.json")
+    about = dawa.About(title="A <i>map</i>")
+    rel = dawa.release({"lon": [1, 2], "lat": [3, 4]}, both, epsilon="1/3", about=about)
+    rel.save(tmp_path / "the map & more.json")
     with Served(tmp_path) as server:
         sheet = browser.new_context().new_page()
         asked, complaints = [], []
@@ -39,7 +41,7 @@ def test_the_index_leads_to_every_release_and_to_what_can_be_asked(browser, tmp_
         assert len(rows) == 2
         assert "<b>age</b>" in rows[0]
         assert "nobody: an experiment" in rows[0]
-        assert "lon and lat1/3record" in rows[1]
+        assert "A <i>map</i>lon and lat1/3record" in rows[1]
         links = [link.get_attribute("href") for link in sheet.locator("a").all()]
         for link in links:
             answer = sheet.request.get(f"http://127.0.0.1:{server.port}/{link}")

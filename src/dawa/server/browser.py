@@ -86,7 +86,9 @@ def _row(one: Shelved) -> str:
     protected = escape(privacy.unit) if privacy.private else "<b>nobody: an experiment</b>"
     links = f'<a href="{path}">description</a> · <a href="{path}/file">file</a>'
     cells = (along, escape(shown(privacy.epsilon)), protected, links)
-    first = f'<th scope="row"><a href="{path}/page">{name}</a></th>'
+    about = one.release.about
+    title = f"<br><small>{escape(about.title)}</small>" if about is not None and about.title else ""
+    first = f'<th scope="row"><a href="{path}/page">{name}</a>{title}</th>'
     return f"<tr>{first}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
