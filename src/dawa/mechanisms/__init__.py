@@ -22,16 +22,13 @@ from dawa.mechanisms.catalogue import (
     StructureFirst,
     Ugrid,
     Uniform,
-    configured,
-    describe,
-    names,
-    options,
 )
 from dawa.mechanisms.dawa import Dawa
 from dawa.mechanisms.dpcube import Dpcube
 from dawa.mechanisms.efpa import Efpa
 from dawa.mechanisms.hybrid_tree import HybridTree
 from dawa.mechanisms.mwem import Mwem
+from dawa.mechanisms.named import configured, describe, names, options
 from dawa.mechanisms.ranking import Ranked, recommended
 
 __all__ = [

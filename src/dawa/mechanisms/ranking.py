@@ -16,7 +16,7 @@ from dawa.budget import Epsilon
 from dawa.errors import WorkloadError
 from dawa.limits import MOST_CELLS_RANKED
 from dawa.measure import Measurements
-from dawa.mechanisms.catalogue import configured
+from dawa.mechanisms.named import configured
 from dawa.mechanisms.two_stage import TwoStage
 from dawa.noise import discrete
 from dawa.partition.buckets import every_cell
