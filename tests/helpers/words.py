@@ -1,5 +1,7 @@
 """Words about data: an example, and whatever somebody may say."""
 
+from unicodedata import category
+
 from hypothesis import strategies as st
 
 from dawa.results.about import UNSEEN, About
@@ -18,7 +20,8 @@ FLIGHTS = About(
 
 
 def shown(text):
-    return text.strip() != "" and not UNSEEN.search(text)
+    """Whether there is something to see in a text, and nothing that is no text."""
+    return any(not c.isspace() and category(c) != "Cf" for c in text) and not UNSEEN.search(text)
 
 
 lines = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=40).filter(shown)

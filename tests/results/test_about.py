@@ -88,6 +88,7 @@ def test_schema_and_python_refuse_the_same_characters(schema):
     [
         ({"title": ""}, "The title is blank"),
         ({"title": " \n "}, "The title is blank"),
+        ({"title": "\u200b \ufeff"}, "The title is blank"),
         ({"title": 5}, "The title is 5, not text"),
         ({"title": b"x"}, "not text"),
         ({"title": "x" * (MOST_WORDS + 1)}, "more than 300 characters"),
@@ -180,6 +181,7 @@ def test_only_plain_addresses_are_links(text, link):
         {"title": None},
         {"title": ""},
         {"title": " "},
+        {"title": "\u200b"},
         {"title": "a\nb"},
         {"title": "\u202ea"},
         {"title": "x" * 301},

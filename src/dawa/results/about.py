@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime
 from typing import Any
+from unicodedata import category
 
 from dawa.errors import OptionError
 from dawa.limits import MOST_DESCRIPTION, MOST_WORDS
@@ -36,7 +37,7 @@ LINK = re.compile(
 """Text that is one whole address which a reader may follow."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class About:
     """What a reader should know about the data: every part is optional, and shown to everybody.
 
@@ -133,7 +134,7 @@ def _text(value: object, what: str) -> str:
     long = what == "description"
     text = (value.replace("\r\n", "\n") if long else value).strip()
     most = MOST_DESCRIPTION if long else MOST_WORDS
-    if not text:
+    if all(character.isspace() or category(character) == "Cf" for character in text):
         raise OptionError(f"The {what} is blank.", "write some words, or leave it out.")
     if len(text) > most:
         raise OptionError(f"The {what} has more than {most:,} characters.", "shorten it.")
