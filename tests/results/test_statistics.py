@@ -197,6 +197,9 @@ def test_they_say_what_they_are(rel):
     assert share.texts[0].endswith("%")
     assert statistics.Statistic("mean", 40.2536, 0.5, 2, 37.281, 43.19, 0.95).texts == ("40.3", "37.3", "43.2")
     assert statistics.Statistic("share", 0.25, 0.01, 0, 0.2399, 0.2601, 0.95).texts == ("25.0%", "24.0%", "26.0%")
+    whole = statistics.Statistic("share", 1.0, 0, 0, 1 - 1e-10, 1.0, 0.95)
+    assert whole.texts == ("100%", "100%", "100%")
+    assert statistics.Statistic("sum", 1234567.0, 0, 0, 1234567.0, 1234567.0, 0.95).texts[0] == "1,234,567"
     assert statistics.Statistic("sum", 12345678.9, 1, 0, 12345000, 12346999, 0.9).texts[0] == "12,345,679"
 
 

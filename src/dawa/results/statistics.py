@@ -64,8 +64,10 @@ class Statistic:
         part = self.name == "share"
         numbers = [100 * number if part else number for number in (self.value, self.low, self.high)]
         spread = max((end for end in (numbers[2] - numbers[0], numbers[0] - numbers[1]) if end < math.inf), default=0)
-        places = min(max(1 - math.floor(math.log10(spread)), 0), 12) if spread > 0 else 6
-        written = [f"{number:,.{places}f}" if math.isfinite(number) else "no limit" for number in numbers]
+        known = spread <= 1e-6 * max(abs(numbers[0]), 1e-300)  # as good as exactly: rounding is all that is left
+        places = 0 if known else min(max(1 - math.floor(math.log10(spread)), 0), 12)
+        form = ",.7g" if known and abs(numbers[0]) < 1e6 else f",.{places}f"
+        written = [f"{number:{form}}" if math.isfinite(number) else "no limit" for number in numbers]
         value, low, high = (text + "%" if part else text for text in written)
         return value, low, high
 
