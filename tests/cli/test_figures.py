@@ -39,7 +39,7 @@ def test_a_table_shows_figures_with_their_intervals(folder, rel):
     assert shown.code == 0
     for figure in (rel.quantile(0.25), rel.quantile(0.5)):
         texts = Figure.of_quantile(figure, rel.axis).texts
-        line = next(line for line in shown.out.splitlines() if f"quantile {figure.fraction:g} " in line)
+        line = next(line for line in shown.out.splitlines() if f"quantile {figure.fraction!r} " in line)
         assert [part.strip() for part in line.split("│")[2:5]] == list(texts)
     for statistic in (rel.mean(), rel.sum()):
         line = next(line for line in shown.out.splitlines() if f"│ {statistic.name} " in line)
@@ -114,6 +114,7 @@ def test_shares_on_maps(folder):
     [
         ("ages", ["--quantile", "2"], ["2.0 is not a fraction", "from 0 to 1"]),
         ("ages", ["--quantile", "0.5,,0.6"], ["''", "0.25,0.5,0.75"]),
+        ("ages", ["--quantile", ""], ["''", "0.25,0.5,0.75"]),
         ("ages", ["--quantile", "median"], ["'median'", "0.25,0.5,0.75"]),
         ("ages", ["--quantile", ",".join(["0.5"] * 101)], ["101 quantiles", "at most 100"]),
         ("ages", ["--share"], ["takes ranges"]),

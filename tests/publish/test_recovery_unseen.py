@@ -53,6 +53,11 @@ def full(*_arguments, **_options):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
+def here_full(file, mode):
+    """The disk with the working folder is full, and others are not."""
+    return full() if Path.cwd() in file.parents else file.open(mode)
+
+
 def unbooked(*_arguments, **_options):
     raise LedgerError("The disk is full.", "make room.")
 
@@ -244,15 +249,14 @@ def test_links_in_a_folder_that_is_completed_are_not_followed(monkeypatch, mount
     with folder.prepared("out") as keeper:
         book().reserve("hr", "0.5", what={"kept": {**keeper.where, "release": made.id}}, mechanism="dawa")
         made.save(keeper.place.scratch / "release.json")
-    real = atomic._write
 
-    def linked(file, *arguments):
-        real(file, *arguments)
+    def linked(file, mode):
         for name in ("README.md", "release.svg", "buckets.csv"):
             if not os.path.lexists(file.parent / name):
                 (file.parent / name).symlink_to(victim.absolute())
+        return file.open(mode)
 
-    monkeypatch.setattr(atomic, "_write", linked)
+    monkeypatch.setattr(atomic, "open", linked, raising=False)
     assert "It cannot be written: File exists." in dawa("ledger", "recover").out
     assert victim.read_text(encoding="utf-8") == "dear"
     assert states(dry_run=True) == [traces.FOUND]
@@ -293,14 +297,7 @@ def ctrl_c():
 @pytest.mark.usefixtures("ctrl_c")
 def test_a_full_disk_and_ctrl_c_lose_no_release(monkeypatch, tmp_path):
     asked_to_stop(monkeypatch)
-    real = atomic._write
-
-    def here_full(file, *arguments):
-        if Path.cwd() in file.parents:
-            full()
-        return real(file, *arguments)
-
-    monkeypatch.setattr(atomic, "_write", here_full)
+    monkeypatch.setattr(atomic, "open", here_full, raising=False)
     with (
         pytest.warns(library.UnbookedWarning, match="is safe in"),
         pytest.raises(interrupts.Interrupted) as caught,
@@ -316,7 +313,7 @@ def test_a_full_disk_and_ctrl_c_lose_no_release(monkeypatch, tmp_path):
 @pytest.mark.usefixtures("ctrl_c")
 def test_a_release_that_is_in_memory_alone_is_handed_out(monkeypatch):
     asked_to_stop(monkeypatch)
-    monkeypatch.setattr(atomic, "_write", full)
+    monkeypatch.setattr(atomic, "open", full, raising=False)
     with pytest.warns(library.UnbookedWarning) as told:
         made = library.release("people.csv", AXIS, out="ages.json", **PAID)
     assert ["save what you get" in str(one.message) for one in told] == [True, True]
@@ -324,10 +321,9 @@ def test_a_release_that_is_in_memory_alone_is_handed_out(monkeypatch):
 
 
 def test_a_file_that_was_rescued_and_not_booked_is_found(monkeypatch, tmp_path):
-    real = atomic._write
     with monkeypatch.context() as disks:
         disks.setattr(ledger.Reservation, "finalise", unbooked)
-        disks.setattr(atomic, "_write", lambda f, *a: full() if Path.cwd() in f.parents else real(f, *a))
+        disks.setattr(atomic, "open", here_full, raising=False)
         with pytest.warns(library.UnbookedWarning):
             library.release("people.csv", AXIS, out="ages.json", **PAID)
     (trace,) = recovery.recovered(book())
@@ -435,3 +431,45 @@ def test_what_cannot_be_listed_is_not_removed(monkeypatch):
         (keeper.place.scratch / "release.json").write_text("dear", encoding="utf-8")
         monkeypatch.setattr(places, "_names", full)
     assert (keeper.place.scratch / "release.json").read_text(encoding="utf-8") == "dear"
+
+
+class KilledError(BaseException):
+    """The process is gone; nothing of it runs any more."""
+
+
+def killed_before_the_name(monkeypatch, where):
+    """A run that is killed when a file in this folder is whole, and has no name yet."""
+    real = atomic.name
+
+    def name(file, target):
+        if target.parent == where:
+            monkeypatch.setattr(Path, "unlink", lambda *_args, **_options: None)
+            raise KilledError
+        real(file, target)
+
+    monkeypatch.setattr(atomic, "name", name)
+
+
+@pytest.mark.parametrize("scratch_gone", [False, True])
+def test_a_file_without_a_name_is_found_where_it_was_rescued_and_beside_its_target(monkeypatch, tmp_path, scratch_gone):
+    with monkeypatch.context() as disks:
+        if scratch_gone:
+            real = keeping.FileKeeper.keep
+
+            def keep(self, release):
+                self.scratch.rmdir()
+                return real(self, release)
+
+            disks.setattr(keeping.FileKeeper, "keep", keep)
+        else:
+            disks.setattr(atomic, "open", here_full, raising=False)
+        killed_before_the_name(disks, Path.cwd() if scratch_gone else tmp_path / "home")
+        with pytest.raises(KilledError):
+            library.release("people.csv", AXIS, out="ages.json", **PAID)
+    other = (Path.cwd() if scratch_gone else tmp_path / "home") / f".dawa-{'0' * 16}"
+    other.write_text("of somebody who is writing", encoding="utf-8")
+    (trace,) = recovery.recovered(book())
+    assert trace.state == traces.BOOKED
+    assert library.load(trace.where).id == book().history()[-1].release_id
+    assert other.is_file()
+    assert not Path("ages.json").exists() or library.load("ages.json").id == book().history()[-1].release_id

@@ -269,7 +269,8 @@ def slow_answer(rel, row, border, confidence, *, on_cells):
 
     cut = np.flatnonzero((row > 0) & (row < 1))
     deviation = math.sqrt(est.variances_of(queries_of(row[None]))[0])
-    noise = margin_factor(chance / 2 if len(cut) else chance, resolution) * deviation
+    alone = chance if est.buckets.stops is None else 0.75 * chance
+    noise = margin_factor(chance / 2 if len(cut) else alone, resolution) * deviation
     larger = np.maximum(row, 1 - row)
     by_walk = np.full(len(row), np.inf)
     if on_cells and est.buckets.stops is not None:
@@ -373,3 +374,17 @@ def test_many_cut_buckets_with_all_their_records_at_the_border_are_covered():
             assert abs(found.value - truth) > found.noise_margin, "noise alone does not explain the difference"
             failed += not found.low <= truth <= found.high
         assert failed <= failures_allowed(draws, confidence)
+
+
+def test_where_nothing_is_cut_the_walk_keeps_its_part_of_the_chance():
+    """Whether a bucket is cut is the walk's doing, so noise may not have all of the chance when none is."""
+    walked = release([900, 0] * 32, 0, epsilon=5)
+    assert walked.estimate.buckets.stops is not None
+    plain = release([900, 0] * 32, 0, epsilon=5, partition="none")
+    for rel, part in ((walked, 0.75), (plain, 1)):
+        found = rel.answer(0, 64, 0.9)
+        assert found.bias_bound == 0
+        scale = RESOLUTION / float(rel.estimate.epsilon)
+        assert found.noise_margin == pytest.approx(
+            margin_factor(part * 0.1, scale) * math.sqrt(rel.variances([0], [64])[0])
+        )

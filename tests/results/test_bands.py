@@ -47,6 +47,15 @@ def test_it_is_the_same_every_time_and_wider_for_more_confidence(rel):
     assert (sure.high - sure.low).sum() > (one.high - one.low).sum()
 
 
+def test_every_release_has_draws_of_its_own():
+    """With the same draws for all, bands of one shape would be wrong together, more often than they say."""
+    counts, factors = np.full(7, 50), set()
+    for seed in range(5):
+        est = dawa.estimate(counts, epsilon=1, mechanism="identity", seed=seed)
+        factors.add(bands.largest(est, np.sqrt((est.variances_before, est.variances_after)), 0.05))
+    assert len(factors) == 5
+
+
 def test_it_is_wider_than_the_interval_of_one_prefix_and_narrower_than_dividing_the_chance(rel):
     deviations = np.sqrt((rel.estimate.variances_before, rel.estimate.variances_after))
     factor = bands.largest(rel.estimate, deviations, 0.05)

@@ -25,7 +25,8 @@ def slow(estimate, fraction, confidence):
     for bucket in range(k):
         first, beyond = (int(bound) for bound in bounds[bucket : bucket + 2])
         wide = beyond - first > 1
-        factor = factor_of(estimate, chance / 2 if wide else chance)
+        walked = 1 if estimate.buckets.stops is None else 0.75  # the walk's part of the chance is its own
+        factor = factor_of(estimate, chance / 2 if wide else walked * chance)
         alone = np.eye(k)[bucket]
         most = alone @ estimate.unbiased + factor_of(estimate, chance / 4) * deviation(estimate, alone)
         uneven = max(most, 0)
@@ -123,6 +124,17 @@ def test_many_at_once_are_the_same_as_one_by_one(rel):
 def test_a_confidence_that_cannot_be_promised_is_refused(rel, wrong):
     with pytest.raises(dawa.OptionError, match="cannot be promised"):
         rel.quantile(0.5, wrong)
+
+
+def test_a_confidence_is_told_with_all_its_digits(rel):
+    for found in (rel.quantile(0.5, 0.999), rel.answer(0, 50, 0.999), rel.mean(0.999), rel.share(0, 50, 0.999)):
+        assert "with 99.9% confidence" in str(found)
+
+
+@pytest.mark.parametrize("wrong", [0.5, None, "0.5"])
+def test_several_fractions_are_a_list(rel, wrong):
+    with pytest.raises(dawa.OptionError, match="no list of fractions"):
+        rel.quantiles(wrong)
 
 
 def test_ends_are_values_of_the_axis():

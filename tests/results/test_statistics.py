@@ -190,6 +190,12 @@ def test_what_is_no_range_is_refused(rel, wrong):
         rel.difference((20, 40), wrong)
 
 
+@pytest.mark.parametrize("wrong", [3, "last.json", {}])
+def test_what_is_no_release_is_refused(rel, wrong):
+    with pytest.raises(dawa.OptionError, match="not a release"):
+        rel.ratio((20, 40), (20, 40), wrong)
+
+
 def test_they_say_what_they_are(rel):
     mean, share = rel.mean(), rel.share(20, 40)
     assert str(mean).startswith("mean ")

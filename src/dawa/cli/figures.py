@@ -78,7 +78,7 @@ class Wanted:
     other: str | None
 
     def __bool__(self) -> bool:
-        return bool(self.quantiles or self.mean or self.sum or self.share or self.difference or self.ratio)
+        return bool(self.quantiles is not None or self.mean or self.sum or self.share or self.difference or self.ratio)
 
     @property
     def compares(self) -> bool:
@@ -94,7 +94,7 @@ class Wanted:
         kind = dawa.publish.figures.Figure
         figures = [
             kind.of_quantile(one, release.axis)
-            for one in (release.quantiles(_fractions(self.quantiles), confidence) if self.quantiles else ())
+            for one in (() if self.quantiles is None else release.quantiles(_fractions(self.quantiles), confidence))
         ]
         figures += [kind.of_statistic(release.mean(confidence))] if self.mean else []
         figures += [kind.of_statistic(release.sum(confidence))] if self.sum else []

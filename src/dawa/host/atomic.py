@@ -105,7 +105,11 @@ def name(file: Path, target: Path) -> None:
         raise
     except OSError:
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        file.replace(target)
+        try:
+            file.replace(target)
+        except OSError:
+            target.unlink()
+            raise
     else:
         file.unlink()
 

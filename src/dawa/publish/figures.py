@@ -45,7 +45,7 @@ class Figure:
         """A quantile."""
         value, low, high = (plain(axis, value) for value in (found.value, found.low, found.high))
         texts = (str(value), str(low), str(high))
-        return cls(name or f"quantile {found.fraction:g}", texts, value, low, high, found.confidence, found.remark)
+        return cls(name or f"quantile {found.fraction!r}", texts, value, low, high, found.confidence, found.remark)
 
     @classmethod
     def of_statistic(cls, found: Statistic, name: str = "") -> "Figure":

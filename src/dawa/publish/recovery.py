@@ -118,7 +118,8 @@ def _named(where: Where, here: Path) -> Path:
         names = [where.target, other_file(where.target, where.scratch)]
     else:
         names = [where.target, other_folder(where.target, where.scratch)] if here.is_dir() else []
-    for name in [*names, *(rescue for rescue in where.rescues if rescue.parent == here.parent)]:
+    near = [rescue for rescue in where.rescues if rescue.parent == here.parent]
+    for name in [*near, *names] if scratch.HALF.fullmatch(here.name) else [*names, *near]:
         with suppress(OSError):
             if here.is_dir():
                 here.rename(name)

@@ -9,9 +9,14 @@ bucket's records evenly, but they may lie unevenly. Two public facts bound it, e
 - the records inside are between none and all of the bucket's records, whose number the release knows.
 
 The margin of the noise is not a confidence interval for the truth; ``low`` to ``high`` is one. Noise and bias each get
-half of the chance of being wrong, and each of the two facts gets half of that of the bias. The walk is asked about the
-buckets that hold the cells along the query's border, so its chance is divided by the number of these cells, which is
-known before any data.
+half of the chance c of being wrong, and each of the two facts gets half of that of the bias. The walk is asked about
+the buckets that hold the cells along the query's border, so its chance is divided by the number of these cells, which
+is known before any data.
+
+If nothing is cut there is no bias, but noise may not have all of c: whether something is cut is the walk's doing. The
+walk leaves an uneven bucket whole with chance c/4 at most, whatever happens otherwise. Given what it did, noise and the
+numbers of records fail with chance 3c/4 at most if something is cut. So noise has 3c/4 if nothing is, and the sum is c
+in any case. Where no walk chose the buckets, nothing is left to it, and noise has all of c.
 """
 
 from collections.abc import Sequence
@@ -73,9 +78,18 @@ class Answer:
         moved = f" ({self.measured:,.0f} before evening out)" if self.evened_out else ""
         return (
             f"{self.value:,.0f}{moved} ± {self.noise_margin:,.0f} noise{bias}"
-            f" (between {self.low:,.0f} and {self.high:,.0f} with {self.confidence:.0%} confidence)"
+            f" (between {self.low:,.0f} and {self.high:,.0f} with {sure(self.confidence)} confidence)"
             f"{self.remark and '; '}{self.remark}"
         )
+
+
+def sure(confidence: float) -> str:
+    """A confidence as people write it, with all of its digits: 99.9% is not 100%.
+
+    >>> sure(0.95), sure(0.999)
+    ('95%', '99.9%')
+    """
+    return f"{100 * confidence:.10g}%"
 
 
 LISTED = tuple(field.name for field in fields(Answer) if field.name not in {"lo", "hi"})
@@ -121,7 +135,7 @@ def answers(
     chance = check_confidence(confidence)
     cuts = cut_buckets(queries)
     count = np.bincount(cuts.query, minlength=len(queries))
-    factor = np.where(count > 0, factor_of(estimate, chance / 2), factor_of(estimate, chance))
+    factor = np.where(count > 0, factor_of(estimate, chance / 2), factor_of(estimate, uncut(estimate, chance)))
     noise = factor * np.sqrt(estimate.variances_of(queries))
     bias = bias_of(estimate, cuts, count, border, on_cells, chance / 2)
     value, centre = estimate.totals_of(queries), estimate.totals_of(queries, unbiased=True)
@@ -205,6 +219,11 @@ def _upper(estimate: Estimate, cuts: Cuts, part: FloatArray, chosen: IntArray, c
     queries = BucketQueries(len(estimate.buckets), begin, lo, lo + 1, part[entries], np.ones(m), float(m))
     noise = np.sqrt(np.maximum(estimate.variances_of(queries), 0))
     return np.maximum(estimate.totals_of(queries, unbiased=True) + factor_of(estimate, chance) * noise, 0)
+
+
+def uncut(estimate: Estimate, chance: float) -> float:
+    """What noise has of a chance where nothing is cut: the walk's part is taken off, if a walk chose the buckets."""
+    return chance if estimate.buckets.stops is None else 0.75 * chance
 
 
 def factor_of(estimate: Estimate, chance: float) -> float:

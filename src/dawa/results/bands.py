@@ -5,12 +5,14 @@ through known rows. So is the distribution of T, the largest number of deviation
 records before or after a bound. T is drawn anew N times, from public numbers alone. The true T is then one of N + 1
 draws of one distribution, each equally likely to be the largest, the second largest and so on. So the true T exceeds
 the r-th smallest of the N draws with chance at most 1 - r/(N + 1), exactly, however large N is. Buckets were chosen
-before this noise was drawn, so that holds for whatever buckets there are. With too many buckets for that, the chance is
-divided by twice their number.
+before this noise was drawn, so that holds for whatever buckets there are. It is a chance over the draws too, so every
+release has draws of its own: their seed is a hash of its numbers, which says as much about them as a fresh coin, and a
+band is the same whenever it is asked for. With too many buckets for that, the chance is divided by twice their number.
 
 Between two bounds the number of records can only grow, so a band needs no assumption about the inside of buckets.
 """
 
+import hashlib
 import math
 from dataclasses import dataclass, fields
 from typing import Any
@@ -24,8 +26,8 @@ from dawa.results.answers import check_confidence, factor_of
 from dawa.results.estimate import Estimate
 from dawa.strategy.base import RESOLUTION
 
-DRAWS, FEW_DRAWS, SEED = 999, 199, 0
-"""How often T is drawn; how often if there are many buckets; and from which seed, so that a band is always the same."""
+DRAWS, FEW_DRAWS = 999, 199
+"""How often T is drawn, and how often if there are many buckets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +112,8 @@ def largest(estimate: Estimate, deviations: FloatArray, chance: float) -> float:
 
 def drawn(estimate: Estimate, deviations: FloatArray, draws: int) -> FloatArray:
     """T, drawn anew: the largest of the deviations by which noise moves sums before and after bounds."""
-    strategy, rng = estimate.measured, np.random.default_rng(SEED)
+    seed = hashlib.sha256(np.ascontiguousarray(estimate.unbiased).tobytes()).digest()
+    strategy, rng = estimate.measured, np.random.default_rng(list(seed))
     rows = len(strategy.apply(np.zeros(strategy.buckets, np.int64)))
     ends = _success(estimate)
     scale = np.where(deviations > 0, deviations, np.inf)

@@ -9,8 +9,9 @@ margins fail at its own two borders. These are fixed before any noise is drawn, 
 however many there are. The interval reaches from the first plausible cell to the last.
 
 The chance of being wrong is divided as for a count (``answers``). In a bucket of one cell nothing is cut, and noise has
-all of it: half of it below and half above, since the noise is symmetric. In a wider bucket noise has half of it, and
-each of the two bounds on the bias a quarter; both borders cut the same bucket, so these are asked once.
+all of it but the walk's part: half of it below and half above, since the noise is symmetric. In a wider bucket noise
+has half of it, and each of the two bounds on the bias a quarter; both borders cut the same bucket, so these are asked
+once.
 
 Inside a bucket D is estimated by a straight line, its deviation is the length of a vector that moves along one, and the
 bias bound is the larger of two lines. So "as far as noise and bias allow" is convex along a bucket: largest at one of
@@ -30,7 +31,8 @@ from dawa import check, infer
 from dawa.arrays import FloatArray, IntArray
 from dawa.errors import OptionError, ReleaseError
 from dawa.numerals import told
-from dawa.results.answers import bias_of_buckets, check_confidence, factor_of
+from dawa.results.answers import bias_of_buckets, check_confidence, factor_of, uncut
+from dawa.results.answers import sure as percent
 from dawa.results.estimate import Estimate
 
 
@@ -55,7 +57,7 @@ class Quantile:
     remark: str = ""
 
     def __str__(self) -> str:
-        sure = f"between {self.low} and {self.high} with {self.confidence:.0%} confidence"
+        sure = f"between {self.low} and {self.high} with {percent(self.confidence)} confidence"
         return f"{self.value} ({sure}){self.remark and '; '}{self.remark}"
 
 
@@ -167,7 +169,7 @@ class _Line:
         bounds, alone = estimate.buckets.bounds, estimate.variances_alone
         wide, uneven = np.diff(bounds) > 1, np.zeros(len(alone))
         uneven[wide] = bias_of_buckets(estimate, np.flatnonzero(wide), alone[wide], chance / 2)
-        factor = np.where(wide, factor_of(estimate, chance / 2), factor_of(estimate, chance))
+        factor = np.where(wide, factor_of(estimate, chance / 2), factor_of(estimate, uncut(estimate, chance)))
         below = np.concatenate(([0.0], np.cumsum(estimate.unbiased)))
         return cls(bounds, below, estimate.variances_before, estimate.variances_after, alone, factor, uneven)
 

@@ -1,7 +1,7 @@
 """A release: the only thing that is published. It answers any range, any number of times, at no further cost."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
@@ -17,6 +17,7 @@ from dawa.axis import Axis, State
 from dawa.axis.apart import named, patterns, touching
 from dawa.errors import OptionError
 from dawa.host import atomic
+from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.results import bands, file, quantiles, ranges, statistics, tabled
 from dawa.results.about import About
@@ -205,6 +206,8 @@ class Release:
 
     def quantiles(self, fractions: Sequence[float], confidence: float = 0.95) -> list[Quantile]:
         """Several quantiles, each with an interval that holds the true one with this confidence on its own."""
+        if isinstance(fractions, str) or not isinstance(fractions, Iterable):
+            raise OptionError(f"{told(fractions)} is no list of fractions.", "pass several, such as [0.25, 0.5, 0.75].")
         axis, wanted = self.axis, [quantiles.check_fraction(fraction) for fraction in fractions]
         remark = self._remark_of_all()
         return [
@@ -357,6 +360,8 @@ class Release:
     ) -> tuple[statistics.Pair, str]:
         """Two ranges, the second perhaps of another release, and what to remark about them."""
         rel = self if other is None else other
+        if not isinstance(rel, Release):
+            raise OptionError(f"{told(rel)} is not a release.", "pass one, such as dawa.load(…), or leave it out.")
         for ends in (first, second):
             ranges.check_pair(ends)
         apart = self.privacy.private and rel.privacy.private and None not in {self.id, rel.id} and self.id != rel.id

@@ -30,7 +30,8 @@ from dawa.axis.numbers import EdgeAxis, NumberAxis
 from dawa.budget import shown
 from dawa.errors import OptionError, ReleaseError
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.results.answers import Cuts, bias_of, check_confidence, cut_buckets, factor_of
+from dawa.results.answers import Cuts, bias_of, check_confidence, cut_buckets, factor_of, uncut
+from dawa.results.answers import sure as percent
 from dawa.results.estimate import Estimate
 
 
@@ -73,7 +74,7 @@ class Statistic:
 
     def __str__(self) -> str:
         value, low, high = self.texts
-        sure = f"between {low} and {high} with {self.confidence:.0%} confidence"
+        sure = f"between {low} and {high} with {percent(self.confidence)} confidence"
         return f"{self.name} {value} ({sure}){self.remark and '; '}{self.remark}"
 
 
@@ -91,6 +92,11 @@ class Ranged(NamedTuple):
     queries: BucketQueries
     border: FloatArray
     on_cells: BoolArray
+
+    @property
+    def inner(self) -> bool:
+        """Whether it ends inside the domain, so that it may cut buckets."""
+        return bool(len(self.queries.lo) != 1 or self.queries.lo[0] > 0 or self.queries.hi[0] < self.queries.buckets)
 
 
 class Sum(NamedTuple):
@@ -193,10 +199,11 @@ def ranges(first: Ranged, second: Ranged, confidence: float, *, apart: bool) -> 
     """
     chance = check_confidence(confidence)
     cuts = [cut_buckets(one.queries) for one in (first, second)]
-    biased = sum(len(cut.query) > 0 for cut in cuts)
-    part = chance / 2 / max(biased, 1)
-    sums = [_records(one, cut, part) for one, cut in zip((first, second), cuts, strict=True)]
-    factor = max(factor_of(one.estimate, chance / 2 if biased else chance) for one in (first, second))
+    may_cut = sum(one.inner for one in (first, second))  # known before any data, so no chance is spent twice
+    sums = [_records(one, cut, chance / 2 / max(may_cut, 1)) for one, cut in zip((first, second), cuts, strict=True)]
+    cut = any(len(one.query) for one in cuts)
+    parts = [chance / 2 if cut else uncut(one.estimate, chance) for one in (first, second)]
+    factor = max(factor_of(one.estimate, min(parts)) for one in (first, second))
     return Pair(sums[0], sums[1], _covariance(first, second, apart=apart), factor)
 
 
@@ -306,7 +313,7 @@ def _of_values(estimate: Estimate, values: Values, confidence: float) -> Pair:
     weights, k = values.middle, len(estimate.buckets)
     above, both = (max(float(one), 0) for one in estimate.variances_of(weighted(weights, weights + 1)))
     every = float(estimate.range_variances(np.zeros(1), np.full(1, float(k)))[0])
-    factor = factor_of(estimate, chance / 2 if biased else chance)
+    factor = factor_of(estimate, chance / 2 if biased else uncut(estimate, chance))
     bias = _bias(estimate, values, chance / 2) if biased else 0.0
     first = Sum(float(weights @ estimate.totals), float(weights @ estimate.unbiased), math.sqrt(above), bias)
     second = Sum(float(estimate.totals.sum()), float(estimate.unbiased.sum()), math.sqrt(max(every, 0)), 0.0)

@@ -136,6 +136,10 @@ class Where:
         """Where it is looked for, for people: its place, the folder in which it is written first, and the rescues'."""
         return tuple(dict.fromkeys([self.target, self.scratch, *(rescue.parent for rescue in self.rescues)]))
 
+    def holds(self, here: Path) -> bool:
+        """Whether a path lies in the folder that the release is."""
+        return not self.single and here.parent == self.target
+
     def others(self, hidden: list[Path]) -> list[Path]:
         """Where else it may be; folders that cannot be looked into are added to ``hidden``."""
         aside = (UNPAID,) if self.single else (UNPAID, f"{self.target.name}.earlier-")
@@ -144,6 +148,9 @@ class Where:
         for rescue in self.rescues:  # folders that many use
             names = [name for name in _listed(rescue.parent, hidden) if name.startswith(UNPAID)]
             found += [rescue.parent / name for name in names if _own(rescue.parent / name)]
+            found += self._nameless(rescue.parent)
+        if self.single:  # its scratch folder may have been removed meanwhile
+            found += self._nameless(beside)
         for place in () if self.single else (self.target, self.scratch):  # what could not be hidden elsewhere
             found += [place / name for name in _listed(place, hidden) if name.startswith(UNPAID)]
         for place in (self.scratch, self.target):  # or somebody has given the scratch folder its name
@@ -152,6 +159,13 @@ class Where:
             except OSError:
                 hidden.append(place)
         return found
+
+    @staticmethod
+    def _nameless(folder: Path) -> list[Path]:
+        """Our files without a name in a folder that others use too; those who may look see them."""
+        with suppress(OSError):
+            return [half for half in scratch.halves(folder) if _own(half)]
+        return []
 
 
 def _listed(folder: Path, hidden: list[Path]) -> list[str]:
@@ -214,11 +228,10 @@ def _once(where: Where, locks: ExitStack, *, ended: bool) -> tuple[str, Path | N
             unlocked |= free is None and here == where.scratch and not ended
             found = None if _missing(here) else load(file_of(here))
         except (DawaError, OSError):
-            if not _missing(here) and (
-                here in own or here.parent == where.scratch or scratch.HALF.fullmatch(here.name)
-            ):
+            half = scratch.HALF.fullmatch(here.name) is not None
+            if not _missing(here) and (here in own or here.parent == where.scratch or (half and where.holds(here))):
                 unreadable = unreadable or here
-            elif not _missing(here):
+            elif not _missing(here) and not half:  # another run may be writing such a file
                 hidden.append(here)
         else:
             whole = not (unlocked and here.is_relative_to(where.scratch))  # else its run may be writing the rest

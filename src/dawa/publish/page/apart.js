@@ -7,7 +7,7 @@ const apart = (() => {
 
   /** A number of records from unbiased numbers, each with noise of this variance. */
   function counted(value, unbiased, variance, level) {
-    const [centre, noise] = [sum(unbiased), level.whole * Math.sqrt(variance * unbiased.length)];
+    const [centre, noise] = [sum(unbiased), level.apart * Math.sqrt(variance * unbiased.length)];
     return {
       value,
       noise,

@@ -26,12 +26,12 @@ from dawa.host import atomic
 from dawa.limits import MOST_CELLS_IN_BROWSER
 from dawa.publish import figures
 from dawa.results.about import About, is_link
-from dawa.results.margins import margin_factor
+from dawa.results.answers import factor_of, uncut
+from dawa.results.estimate import Estimate
 from dawa.results.overview import Overview, overview
 from dawa.results.quantiles import held
 from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement
-from dawa.strategy.base import RESOLUTION
 from dawa.version import __version__
 
 SCRIPTS = (
@@ -238,11 +238,10 @@ CONFIDENCES = (0.8, 0.9, 0.95, 0.99)
 
 def data(release: Release, found: Overview) -> dict[str, Any]:
     """The release, and what else the page needs, as JSON values."""
-    scale = RESOLUTION / float(release.estimate.epsilon)
     return {
         "release": release.to_json(),
         "shape": list(release.estimate.shape),
-        "levels": [{**_level(sure, scale), "figures": _figures(release, sure)} for sure in CONFIDENCES],
+        "levels": [{**_level(release.estimate, sure), "figures": _figures(release, sure)} for sure in CONFIDENCES],
         "middle": _middle(release),
         "times": [_times(axis) for axis in release.axes],
         "clips": [[clipped(axis, first=end == 0, last=end == 1) for end in (0, 1)] for axis in release.axes],
@@ -259,15 +258,16 @@ def script(values: dict[str, Any]) -> str:
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
-def _level(confidence: float, scale: float) -> dict[str, float]:
+def _level(estimate: Estimate, confidence: float) -> dict[str, float]:
     """A confidence, and the margins in standard deviations that ``dawa.results.answers`` uses for it."""
     chance = 1 - confidence
     return {
         "confidence": confidence,
         "chance": chance,
-        "whole": margin_factor(chance, scale),
-        "cut": margin_factor(chance / 2, scale),
-        "total": margin_factor(chance / 2 / 2, scale),
+        "apart": factor_of(estimate, chance),
+        "whole": factor_of(estimate, uncut(estimate, chance)),
+        "cut": factor_of(estimate, chance / 2),
+        "total": factor_of(estimate, chance / 2 / 2),
     }
 
 
