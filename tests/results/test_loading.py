@@ -413,3 +413,11 @@ def test_zero_bytes_are_not_read_on(tmp_path, begin):
     assert len(loading.contents(file)) <= 3 * 2**16
     with pytest.raises(ReleaseError):
         dawa.load(file)
+
+
+def test_blanks_without_an_end_are_not_read_on(tmp_path):
+    file = tmp_path / "release.json"
+    file.write_bytes(b"\n" * 2_000_000)
+    assert len(loading.contents(file)) == loading.PIECE
+    with pytest.raises(ReleaseError):
+        dawa.load(file)

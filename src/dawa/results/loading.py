@@ -36,7 +36,8 @@ def contents(path: str | PathLike[str]) -> bytes:
     try:
         with source.open("rb") as opened:
             parts = [opened.read(PIECE)]
-            begun = parts[0].lstrip(SPACE)[:1] in (b"{", b"", b"[")
+            first = parts[0].lstrip(SPACE)[:1]
+            begun = first in (b"{", b"[") or (not first and len(parts[0]) < PIECE)  # not blanks without an end
             if begun and b"\0" not in parts[0]:  # what is endless, and no release, is not read on
                 parts += _rest(opened, MOST_RELEASE_BYTES + 1 - len(parts[0]))
             content = b"".join(parts)
