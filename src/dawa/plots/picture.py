@@ -21,10 +21,9 @@ from dawa.errors import OptionError, printable
 from dawa.host import atomic
 from dawa.limits import MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
 from dawa.plots import drawing
-from dawa.results.margins import margin_factor
+from dawa.results.answers import factor_of, uncut
 from dawa.results.overview import overview
 from dawa.results.release import Release
-from dawa.strategy.base import RESOLUTION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -137,7 +136,7 @@ def _histogram(release: Release, chart: Any, width: float) -> None:  # noqa: ANN
     widths, borders = np.diff(bounds), placed(release.axis, bounds)
     density = np.add.reduceat(estimate.totals, groups[:-1]) / widths
     variances = estimate.range_variances(groups[:-1].astype(np.float64), groups[1:].astype(np.float64))
-    factor = margin_factor(1 - CONFIDENCE, RESOLUTION / float(estimate.epsilon))
+    factor = factor_of(estimate, uncut(estimate, 1 - CONFIDENCE))
     margin = factor * np.sqrt(np.maximum(variances, 0)) / widths
     low = np.maximum(density - margin, 0)
     chart.stairs(
