@@ -10,6 +10,7 @@ import dawa
 from dawa import pipeline, workloads
 from dawa.errors import BudgetError, OptionError, WorkloadError
 from dawa.plan import Plan, planned
+from dawa.results.margins import margin_factor
 
 AGE = dawa.Axis("age", 0, 512)
 PEOPLE = {"age": np.arange(3000) % 400, "person": np.arange(3000) // 5, "x": np.arange(3000) % 8}
@@ -58,7 +59,7 @@ def test_the_default_says_how_noise_grows_with_buckets():
     assert [line.buckets for line in plan.expected] == [16, 64, 256, 512]
     noise = [line.rmse for line in plan.expected]
     assert noise == sorted(noise)
-    assert plan.expected[0].margin == pytest.approx(2.16 * noise[0], rel=0.01)
+    assert plan.expected[0].margin == pytest.approx(margin_factor(0.0375) * noise[0]), "less the walk's part"
     assert "depends on the data" in plan.accuracy
     rel = dawa.release(PEOPLE, AGE, epsilon=0.5, effort="fast", seed=0)
     assert rel.estimate.noise_rmse(workloads.all_ranges(512)) <= 1.02 * noise[-1], "single cells are the most"
@@ -134,3 +135,13 @@ def test_what_a_release_refuses_a_plan_refuses(options, error):
 def test_a_plan_is_a_value():
     assert isinstance(planned([AGE], epsilon=1), Plan)
     assert planned([AGE], epsilon=1) == planned([AGE], epsilon=1)
+
+
+@pytest.mark.parametrize("cells", [512, 2**16 + 1])
+def test_a_plan_for_narrow_promises_is_made_for_all_cells(cells):
+    """On few cells it measures each, and on more it chooses buckets: a plan may not try the former for the latter."""
+    axis = dawa.Axis("a", 0, cells)
+    plan = planned([axis], epsilon=1, aim="guarantee", effort="fast")
+    est = dawa.estimate(dawa.Counts.none((cells,)), epsilon=1, aim="guarantee", effort="fast", seed=0)
+    assert plan.split == est.split
+    assert plan.looks == (cells > 2**16)

@@ -17,8 +17,9 @@ from dawa.budget import Epsilon
 from dawa.counts import Counts
 from dawa.errors import OptionError
 from dawa.limits import MOST_CELLS_FOR_ALL_RANGES, MOST_CELLS_PLANNED
-from dawa.mechanisms import MechanismLike
+from dawa.mechanisms import Dawa, MechanismLike
 from dawa.queries.workload import Workload
+from dawa.results.answers import noise_chance
 from dawa.results.estimate import Estimate
 from dawa.results.margins import margin_factor
 from dawa.results.statement import listed, protected
@@ -186,10 +187,13 @@ def planned(
     share = budget.exact(total / most, "epsilon / max_rows_per_unit")
     shape = tuple(axis.size for axis in known)
     asked = pipeline.asked(workload, shape)
-    split = _split(shape, share, name, options)
+    chosen = mechanisms.configured(name, options)
+    if isinstance(chosen, Dawa):  # what it does on few cells is not what it does on many
+        options = chosen.at(shape).changed()
+    split, walked = _split(shape, share, name, options)
     looks = split.get("partition", Fraction(0)) > 0
     if looks:
-        expected = _by_buckets(shape, asked, share - split["partition"], name, options)
+        expected = _by_buckets(shape, asked, share - split["partition"], name, options, walked=walked)
     else:
         expected = _known(shape, asked, share, name, options)
     queries = None if workload is None else len(workload)
@@ -197,12 +201,15 @@ def planned(
     return Plan(told, shape, total, name, whole, owner, most, queries, looks, tuple(expected), condition)
 
 
-def _split(shape: tuple[int, ...], epsilon: Fraction, mechanism: str, options: dict[str, Any]) -> dict[str, Fraction]:
-    """What each step spends: shares of epsilon, for which a small domain is enough."""
+def _split(
+    shape: tuple[int, ...], epsilon: Fraction, mechanism: str, options: dict[str, Any]
+) -> tuple[dict[str, Fraction], bool]:
+    """What each step spends: shares of epsilon, for which a small domain is enough; and whether a walk is one."""
     if not isinstance(options.get("partition", ""), str):
-        return {"partition": Fraction(0), "measure": epsilon}
+        return {"partition": Fraction(0), "measure": epsilon}, False
     small = tuple(min(cells, SMALL[len(shape)]) for cells in shape)
-    return _run(small, pipeline.asked(None, small), epsilon, mechanism, options).split
+    tried = _run(small, pipeline.asked(None, small), epsilon, mechanism, options)
+    return tried.split, tried.buckets.stops is not None
 
 
 def _known(
@@ -216,7 +223,13 @@ def _known(
 
 
 def _by_buckets(
-    shape: tuple[int, ...], workload: Workload, epsilon: Fraction, mechanism: str, options: dict[str, Any]
+    shape: tuple[int, ...],
+    workload: Workload,
+    epsilon: Fraction,
+    mechanism: str,
+    options: dict[str, Any],
+    *,
+    walked: bool,
 ) -> list[Expected]:
     """The noise of measuring with this epsilon, over buckets of equal size that cost nothing."""
     size = prod(shape)
@@ -228,7 +241,7 @@ def _by_buckets(
     expected = []
     for number in numbers:
         even = {**hasty, **options, "partition": _even(size, number)}
-        expected.append(_expected(_run(shape, workload, epsilon, mechanism, even), sample, number))
+        expected.append(_expected(_run(shape, workload, epsilon, mechanism, even), sample, number, walked=walked))
     return expected
 
 
@@ -253,6 +266,7 @@ def _run(
     return pipeline.estimate(Counts.none(shape), workload, epsilon=epsilon, mechanism=mechanism, **options)
 
 
-def _expected(estimate: Estimate, workload: Workload, buckets: int) -> Expected:
+def _expected(estimate: Estimate, workload: Workload, buckets: int, *, walked: bool = False) -> Expected:
+    """The noise of these buckets; if a walk will choose others, it keeps its part of the chance as in a release."""
     rmse = estimate.noise_rmse(workload)
-    return Expected(buckets, rmse, margin_factor(1 - CONFIDENCE) * rmse)
+    return Expected(buckets, rmse, margin_factor(noise_chance(1 - CONFIDENCE, walked=walked)) * rmse)

@@ -1,7 +1,7 @@
 """DAWA itself: the walk, then the best strategy; or no buckets at all, where that promises more."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from dawa import check
@@ -44,9 +44,14 @@ class Dawa(TwoStage):
 
     def method(self, shape: tuple[int, ...]) -> Method | GridMethod | Buckets:
         """How buckets are chosen; for the narrowest guarantee, every cell is one as long as there are not too many."""
+        return stage_one.method(self.at(shape).partition, shape)
+
+    def at(self, shape: tuple[int, ...]) -> "Dawa":
+        """The same for a domain of this shape, with its partition said outright."""
+        if self.aim == "error":
+            return self
         most = GUARANTEED_CELLS if len(shape) == 1 else GUARANTEED_CELLS_ON_MAPS
-        alone = self.aim == "guarantee" and math.prod(shape) <= most
-        return stage_one.method("none" if alone else self.partition, shape)
+        return replace(self, aim="error", partition="none" if math.prod(shape) <= most else self.partition)
 
     def plain(self, method: Method | GridMethod | Buckets) -> dict[str, Any]:
         """Options as JSON can hold them."""

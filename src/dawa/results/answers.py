@@ -222,8 +222,13 @@ def _upper(estimate: Estimate, cuts: Cuts, part: FloatArray, chosen: IntArray, c
 
 
 def uncut(estimate: Estimate, chance: float) -> float:
-    """What noise has of a chance where nothing is cut: the walk's part is taken off, if a walk chose the buckets."""
-    return chance if estimate.buckets.stops is None else 0.75 * chance
+    """What noise has of a chance where nothing is cut."""
+    return noise_chance(chance, walked=estimate.buckets.stops is not None)
+
+
+def noise_chance(chance: float, *, walked: bool) -> float:
+    """The same, from public facts: the walk's part is taken off, if a walk chose the buckets."""
+    return 0.75 * chance if walked else chance
 
 
 def factor_of(estimate: Estimate, chance: float) -> float:
