@@ -144,7 +144,6 @@ def test_ends_are_values_of_the_axis():
     assert np.datetime64("2013-01-01") <= found.low <= found.value <= found.high < np.datetime64("2014-01-01")
     grades = dawa.Axis.ordered("grade", ["low", "middle", "high"])
     found = dawa.release({"grade": ["low", "middle", "high"] * 30}, grades, epsilon=1, seed=0).quantile(0.5)
-    assert [found.low, found.value, found.high] == ["middle"] * 3 or found.low != found.high
     assert {found.low, found.value, found.high} <= {"low", "middle", "high"}
 
 
