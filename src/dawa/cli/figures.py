@@ -18,7 +18,7 @@ from dawa.numerals import NotANumberError, told
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.publish.figures import Figure
-    from dawa.results.ranges import Range
+    from dawa.results.ends import Range
     from dawa.results.release import Release
     from dawa.spec.ranges import Asked
 

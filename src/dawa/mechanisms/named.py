@@ -5,26 +5,9 @@ from dataclasses import is_dataclass, replace
 from typing import Any
 
 from dawa.errors import OptionError
+from dawa.mechanisms import catalogue as two_stages
 from dawa.mechanisms.agrid import Agrid
 from dawa.mechanisms.base import Mechanism, Option
-from dawa.mechanisms.catalogue import (
-    Dawa2014,
-    Dawa2014All,
-    GreedyH,
-    Hb,
-    Hierarchical,
-    Identity,
-    PartitionGeometric,
-    PartitionLaplace,
-    PartitionUniform,
-    Php,
-    Privelet,
-    PrivTree,
-    Quadtree,
-    StructureFirst,
-    Ugrid,
-    Uniform,
-)
 from dawa.mechanisms.dawa import Dawa
 from dawa.mechanisms.dpcube import Dpcube
 from dawa.mechanisms.efpa import Efpa
@@ -37,27 +20,27 @@ CATALOGUE: dict[str, type[Mechanism]] = {
     kind.name: kind
     for kind in (
         Dawa,
-        Dawa2014,
-        Dawa2014All,
-        GreedyH,
-        PartitionLaplace,
-        PartitionUniform,
-        PartitionGeometric,
-        Identity,
-        Privelet,
-        Hierarchical,
-        Hb,
+        two_stages.Dawa2014,
+        two_stages.Dawa2014All,
+        two_stages.GreedyH,
+        two_stages.PartitionLaplace,
+        two_stages.PartitionUniform,
+        two_stages.PartitionGeometric,
+        two_stages.Identity,
+        two_stages.Privelet,
+        two_stages.Hierarchical,
+        two_stages.Hb,
         Efpa,
-        Php,
-        StructureFirst,
+        two_stages.Php,
+        two_stages.StructureFirst,
         Mwem,
-        PrivTree,
-        Quadtree,
+        two_stages.PrivTree,
+        two_stages.Quadtree,
         HybridTree,
-        Ugrid,
+        two_stages.Ugrid,
         Agrid,
         Dpcube,
-        Uniform,
+        two_stages.Uniform,
     )
 }
 """All mechanisms; a new one is one line here."""

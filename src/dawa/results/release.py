@@ -19,13 +19,13 @@ from dawa.errors import OptionError
 from dawa.host import atomic
 from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.results import bands, file, quantiles, ranges, statistics, tabled
+from dawa.results import bands, ends, file, quantiles, statistics, tabled
 from dawa.results.about import About
 from dawa.results.answers import Answer, answers
 from dawa.results.bands import Band
+from dawa.results.ends import End, Range
 from dawa.results.estimate import Estimate
 from dawa.results.quantiles import Quantile
-from dawa.results.ranges import End, Range
 from dawa.results.statement import PrivacyStatement
 from dawa.results.statistics import Statistic
 
@@ -149,7 +149,7 @@ class Release:
             hi: Upper ends.
             confidence: For each range on its own.
         """
-        return self._answers(ranges.pairs(lo, hi), confidence)
+        return self._answers(ends.pairs(lo, hi), confidence)
 
     def apart(self, confidence: float = 0.95) -> list[Apart]:
         """The records that are in no range: missing, outside or not listed, each kind with error bars.
@@ -176,14 +176,14 @@ class Release:
         """The estimated number of records in each bucket, or in each of many ranges."""
         if lo is None and hi is None:
             return self.estimate.totals
-        return self.estimate.totals_of(ranges.queries(self.axes, self.estimate, ranges.pairs(lo, hi)).queries)
+        return self.estimate.totals_of(ends.queries(self.axes, self.estimate, ends.pairs(lo, hi)).queries)
 
     def variances(self, lo: ArrayLike | None = None, hi: ArrayLike | None = None) -> FloatArray:
         """The variance of the noise in each bucket's total, or in each of many ranges, before post-processing."""
         if lo is None and hi is None:
             bucket = np.arange(len(self.estimate.buckets), dtype=np.float64)
             return self.estimate.range_variances(bucket, bucket + 1)
-        return self.estimate.variances_of(ranges.queries(self.axes, self.estimate, ranges.pairs(lo, hi)).queries)
+        return self.estimate.variances_of(ends.queries(self.axes, self.estimate, ends.pairs(lo, hi)).queries)
 
     def quantile(self, fraction: float, confidence: float = 0.95) -> Quantile:
         """The smallest value up to which at least this fraction of the records lies: 0.5 gives the median.
@@ -348,12 +348,12 @@ class Release:
         return picture.figure(self, path)
 
     def _answers(self, pairs: list[tuple[object, object]], confidence: float) -> list[Answer]:
-        asked = ranges.queries(self.axes, self.estimate, pairs)
+        asked = ends.queries(self.axes, self.estimate, pairs)
         found = answers(self.estimate, *asked, confidence, [self._note(*pair) for pair in pairs])
-        return [replace(one, **ranges.told_ends(self.axes, *pair)) for one, pair in zip(found, pairs, strict=True)]
+        return [replace(one, **ends.told_ends(self.axes, *pair)) for one, pair in zip(found, pairs, strict=True)]
 
     def _ranged(self, lo: object, hi: object) -> statistics.Ranged:
-        return statistics.Ranged(self.estimate, *ranges.queries(self.axes, self.estimate, [(lo, hi)]))
+        return statistics.Ranged(self.estimate, *ends.queries(self.axes, self.estimate, [(lo, hi)]))
 
     def _pair(
         self, first: Range, second: Range, other: "Release | None", confidence: float
@@ -362,8 +362,8 @@ class Release:
         rel = self if other is None else other
         if not isinstance(rel, Release):
             raise OptionError(f"{told(rel)} is not a release.", "pass one, such as dawa.load(…), or leave it out.")
-        for ends in (first, second):
-            ranges.check_pair(ends)
+        for one in (first, second):
+            ends.check_pair(one)
         apart = self.privacy.private and rel.privacy.private and None not in {self.id, rel.id} and self.id != rel.id
         notes = dict.fromkeys((self._note(*first), rel._note(*second)))  # noqa: SLF001  a release too
         ranged = self._ranged(*first), rel._ranged(*second)  # noqa: SLF001
@@ -377,7 +377,7 @@ class Release:
 
     def _note(self, lo: object, hi: object) -> str:
         """What a range holds besides its own values, and how many records of a unit were counted."""
-        return "; ".join(part for part in (ranges.held(self.axes, lo, hi), self.privacy.kept) if part)
+        return "; ".join(part for part in (ends.held(self.axes, lo, hi), self.privacy.kept) if part)
 
     def __repr__(self) -> str:
         axes = " × ".join(f"{axis.column!r} from {axis.start} to {axis.stop}" for axis in self.axes)
