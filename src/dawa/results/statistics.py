@@ -18,9 +18,10 @@ counts.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -78,6 +79,10 @@ class Statistic:
         return f"{self.name} {value} ({sure}){self.remark and '; '}{self.remark}"
 
 
+Told = tuple[float, float, float, float, float]
+"""Value, margin of the noise, bound on the bias, low and high."""
+
+
 class Ranged(NamedTuple):
     """The records in one range of a release.
 
@@ -128,8 +133,8 @@ class Pair(NamedTuple):
         return self.first.bias + abs(x) * self.second.bias
 
 
-def ratio(pair: Pair, most: float = math.inf) -> tuple[float, float, float, float, float]:
-    """The first sum as a part of the second: value, margin of the noise, bound on the bias, low and high.
+def ratio(pair: Pair, most: float = math.inf) -> Told:
+    """The first sum as a part of the second.
 
     Both sums are at least 0, and the second is not 0.
 
@@ -170,7 +175,7 @@ def _lower(pair: Pair) -> float:
     return _root(excess, rising=False) if excess(0) > 0 and falls else 0.0
 
 
-def _root(excess: Any, *, rising: bool) -> float:  # noqa: ANN401  a function of one number
+def _root(excess: Callable[[float], float], *, rising: bool) -> float:
     """Where a function changes its sign for good, rounded away from what is plausible."""
     low, high = 0.0, 1.0
     while (excess(high) <= 0) == rising and high < 1e300:
@@ -181,8 +186,8 @@ def _root(excess: Any, *, rising: bool) -> float:  # noqa: ANN401  a function of
     return high if rising else low
 
 
-def difference(pair: Pair, x: float = 1.0) -> tuple[float, float, float, float, float]:
-    """The first sum minus x times the second: value, margin of the noise, bound on the bias, low and high."""
+def difference(pair: Pair, x: float = 1.0) -> Told:
+    """The first sum minus x times the second."""
     value, centre = pair.first.value - x * pair.second.value, pair.first.centre - x * pair.second.centre
     noise, bias = pair.noise(x), pair.bias(x)
     return value, noise, bias, min(centre - noise - bias, value), max(centre + noise + bias, value)
@@ -289,10 +294,6 @@ class Values(NamedTuple):
         middle = np.add.reduceat(middles, at[:-1]) / np.diff(at)
         reach = np.maximum(cuts[at[1:]] - middle, middle - cuts[at[:-1]])
         return cls(middle, reach, np.maximum.reduceat(halves, at[:-1]), axis.start, axis.stop, "")
-
-
-Told = tuple[float, float, float, float, float]
-"""Value, margin of the noise, bound on the bias, low and high."""
 
 
 def mean_and_sum(estimate: Estimate, values: Values, confidence: float) -> tuple[Told, Told]:
