@@ -20,7 +20,7 @@ Fraction(19, 10)
 """
 
 from dawa.ledger.accounts import Account, Part, Relation, Summary
-from dawa.ledger.book import Ledger, LedgerLike, Reservation, opened
+from dawa.ledger.book import Ledger, LedgerLike, Order, Reservation, opened
 from dawa.ledger.entries import Entry
 from dawa.ledger.scopes import Scope, UnitLike
 from dawa.ledger.upgrade import Upgrade
@@ -30,6 +30,7 @@ __all__ = [
     "Entry",
     "Ledger",
     "LedgerLike",
+    "Order",
     "Part",
     "Relation",
     "Reservation",

@@ -4,7 +4,7 @@ Every operation that writes is a decision over all entries before it, taken and 
 has the proof.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -47,6 +47,27 @@ def opened(ledger: "LedgerLike", *, anchor: str | PathLike[str] | None = None) -
             'pass ledger="ledger.db", or ledger="postgresql://user@host/database".',
         )
     return Ledger(PostgresDatabase.at(ledger, receipts) if "://" in ledger else SqliteFile.at(ledger, receipts))
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a release asks a ledger for.
+
+    Attributes:
+        dataset: The dataset.
+        epsilon: What to spend, read exactly as it is written.
+        what: What it is spent on, in plain JSON values. They are stored unchanged: public inputs only.
+        mechanism: The mechanism's name.
+        unit: Who loses at most epsilon: the columns that name the unit; none for single records.
+        table: The table that will be read, as ``dawa.sources.label`` names it; None stands for the account's own.
+    """
+
+    dataset: str
+    epsilon: Epsilon
+    what: Mapping[str, Any]
+    mechanism: str
+    unit: UnitLike = ()
+    table: str | None = None
 
 
 @dataclass(frozen=True)
@@ -184,8 +205,26 @@ class Ledger:
             LedgerError: If there is no such account, or it counts for another unit or table, or the ledger cannot be
                 written or trusted.
         """
-        draft = drafts.reserve(dataset, epsilon, who, what, mechanism, unit, table)
-        return Reservation(self, self._append(decisions.reserve, draft))
+        order = Order(dataset, epsilon, what, mechanism, unit, table)
+        return self.reserve_all([order], who=who)[0]
+
+    def reserve_all(self, orders: Sequence["Order"], *, who: str | None = None) -> list["Reservation"]:
+        """Spend on several releases, before any data is read: in one transaction, so all are booked or none.
+
+        Args:
+            orders: What to spend, on what.
+            who: Who spends it; by default the operating system's user name.
+
+        Raises:
+            ExhaustedError: If the cap leaves less than all of them together. Nothing is spent then.
+            LedgerError: As from ``reserve``.
+        """
+        wanted = [
+            drafts.reserve(one.dataset, one.epsilon, who, one.what, one.mechanism, one.unit, one.table)
+            for one in orders
+        ]
+        decided = [partial(decisions.reserve_together, self.place, wanted, number) for number in range(len(wanted))]
+        return [Reservation(self, entry) for entry in store.append_all(self.place, decided)]
 
     def take_back(
         self, entry_number: int, *, why: str, nothing_was_made: bool = False, who: str | None = None

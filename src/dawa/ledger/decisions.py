@@ -4,12 +4,13 @@
 """
 
 import functools
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from dawa import check
 from dawa.budget import shown
-from dawa.errors import LedgerError
+from dawa.errors import ExhaustedError, LedgerError
 from dawa.ledger import drafts, entries, refusals, scopes, upgrade
 from dawa.ledger.accounts import Account, accounts, closed_by
 from dawa.ledger.entries import FINALISE, RESERVE, Entry
@@ -100,6 +101,28 @@ def reserve(place: Place, draft: Entry, pages: Pages) -> Entry:
     if (account.spent + times * epsilon).denominator > FINEST_SUM:
         raise refusals.too_fine("epsilon")
     return replace(draft, dataset=account.dataset)
+
+
+def reserve_together(place: Place, drafts: Sequence[Entry], place_in: int, pages: Pages) -> Entry:
+    """Spend one of several that are booked in one transaction; a refusal is about all of them.
+
+    Args:
+        place: The ledger's place.
+        drafts: All of them.
+        place_in: Which one this is. Those before it are in the pages already.
+        pages: The ledger.
+    """
+    draft = drafts[place_in]
+    try:
+        return reserve(place, draft, pages)
+    except ExhaustedError:
+        before = Pages(pages.entries[: len(pages.entries) - place_in], pages.broken)
+        account = known(place, newest(place, before), draft.dataset)
+        same = [one for one in drafts if known(place, newest(place, pages), one.dataset).dataset == account.dataset]
+        if len(same) == 1:
+            raise
+        counts = [(account.times(_scope(one).unit, _scope(one).table) or 1) * (one.epsilon or 0) for one in same]
+        raise refusals.exhausted_together(account, Fraction(sum(counts)), len(same)) from None
 
 
 def take_back(place: Place, draft: Entry, pages: Pages) -> Entry:

@@ -33,6 +33,15 @@ def exhausted(account: Account, epsilon: Fraction, times: int) -> ExhaustedError
     )
 
 
+def exhausted_together(account: Account, epsilon: Fraction, releases: int) -> ExhaustedError:
+    """More than the cap leaves, by several releases that are paid together; ``epsilon`` is as they all count."""
+    return ExhaustedError(
+        f"Dataset '{account.dataset}' has {shown(max(account.left, Fraction(0)))} left of its cap of"
+        f" {shown(account.cap)}, less than the {releases} releases together spend: {shown(epsilon)}.",
+        "give them less, or leave one out; nothing was booked.",
+    )
+
+
 def unlike(account: Account, asked: Scope, flag: str) -> LedgerError:
     """A release for another unit, or of another table, which nobody has related to the account."""
     own = account.scope

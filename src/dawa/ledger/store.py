@@ -1,4 +1,4 @@
-"""Entries in a database: read all, decide, add one, in one transaction.
+"""Entries in a database: read all, decide, add one or several, in one transaction.
 
 Nothing here knows what an entry means. A decision sees every entry that was ever committed. The resulting entry is
 committed before anybody is told, or not at all.
@@ -152,15 +152,21 @@ def made(place: Place, decide: Callable[[Pages], Entry]) -> Entry:
 
 
 def append(place: Place, decide: Callable[[Pages], Entry], *, making: bool = False) -> Entry:
-    """Add the entry that ``decide`` makes of all entries before it.
+    """Add the entry that ``decide`` makes of all entries before it; ``append_all`` has the arguments."""
+    return append_all(place, [decide], making=making)[0]
+
+
+def append_all(place: Place, decisions: Sequence[Callable[[Pages], Entry]], *, making: bool = False) -> list[Entry]:
+    """Add an entry for each decision, in one transaction: all of them or none.
 
     Args:
         place: Where the ledger is.
-        decide: Gives the entry or raises; its number, predecessor and hash are filled in here.
+        decisions: Each gives an entry or raises, and sees those that were decided before it; the number, predecessor
+            and hash of an entry are filled in here.
         making: Create the ledger if there is none.
 
     Returns:
-        The entry, once it is on the disk.
+        The entries, once all are on the disk.
     """
     kept = _kept(place, making=making)
     with _transaction(place, writing=True, making=making) as connection:
@@ -169,17 +175,23 @@ def append(place: Place, decide: Callable[[Pages], Entry], *, making: bool = Fal
             _TABLES.create_all(connection)
             connection.execute(_LEDGER.insert().values(version=1))
             place.protect(connection)
-        pages = _read(place, connection, kept)
-        entry = replace(decide(pages), number=len(pages.entries) + 1, previous=pages.head)
-        entry = replace(entry, hash=entries.digest(entries.row(entry)))
-        connection.execute(_ENTRIES.insert().values(dict(zip(entries.COLUMNS, entries.row(entry), strict=True))))
-        needed = entries.needed(entry)
-        if needed > _version(place, connection):
-            connection.execute(_LEDGER.insert().values(version=needed))  # this table's rows, too, are never changed
-    after = Pages((*pages.entries, entry), pages.broken)
-    _remember(place, after)
+        before = pages = _read(place, connection, kept)
+        for decide in decisions:
+            pages = Pages((*pages.entries, _added(place, connection, decide(pages), pages)), pages.broken)
+    _remember(place, pages)
     if place.anchor is not None:
-        place.anchor.add(Receipt.of(after.entries))
+        place.anchor.add(Receipt.of(pages.entries))
+    return list(pages.entries[len(before.entries) :])
+
+
+def _added(place: Place, connection: Connection, draft: Entry, pages: Pages) -> Entry:
+    """The entry after these pages, written into the transaction."""
+    entry = replace(draft, number=len(pages.entries) + 1, previous=pages.head)
+    entry = replace(entry, hash=entries.digest(entries.row(entry)))
+    connection.execute(_ENTRIES.insert().values(dict(zip(entries.COLUMNS, entries.row(entry), strict=True))))
+    needed = entries.needed(entry)
+    if needed > _version(place, connection):
+        connection.execute(_LEDGER.insert().values(version=needed))  # this table's rows, too, are never changed
     return entry
 
 
