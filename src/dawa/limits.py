@@ -201,6 +201,9 @@ MOST_RECEIPT_BYTES = 2**28
 MOST_SPEC_BYTES = 2**20
 """Bytes of a spec, and characters of a line in a file of ranges."""
 
+MOST_RELEASES_TOGETHER = 32
+"""Releases of one spec; each table is open while all are paid for."""
+
 MOST_RANGES_FILE = 2**28
 """Characters of a file of ranges: ten million ranges have fewer."""
 

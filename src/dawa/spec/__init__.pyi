@@ -1,3 +1,3 @@
-from . import entries, model, notation, ranges, toml
+from . import entries, model, notation, ranges, several, toml
 
-__all__ = ["entries", "model", "notation", "ranges", "toml"]
+__all__ = ["entries", "model", "notation", "ranges", "several", "toml"]

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,10 @@ from dawa.sources import dialect, forms
 from dawa.sources.dialect import Dialect
 from dawa.sources.labels import public
 from dawa.sources.tables import STANDARD_INPUT, is_address
+from dawa.spec import several
 from dawa.spec.entries import ABOUT, AXIS, DIALECT, SECTIONS, Bare, entries, known, table
 from dawa.spec.model import AxisSpec, Spec, beside, declared, without_password
+from dawa.spec.several import Several
 
 SUFFIX = ".toml"
 
@@ -32,8 +35,8 @@ DOTTED = re.compile(r"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\
 """A key of a hundred parts: the reader's time grows with the square of their number."""
 
 
-def read(path: str | os.PathLike[str]) -> Spec:
-    """Read the spec of a release.
+def read(path: str | os.PathLike[str]) -> Spec | Several:
+    """Read the spec of a release, or of several.
 
     Raises:
         SpecError: If there is no such file, or it is not a spec.
@@ -66,7 +69,7 @@ def decoded(content: bytes, path: Path) -> str:
         raise SpecError(f"{path} cannot be read: it is not text.", "pass a text file of TOML.") from None
 
 
-def parsed(text: str, path: Path = Path(f"spec{SUFFIX}")) -> Spec:
+def parsed(text: str, path: Path = Path(f"spec{SUFFIX}")) -> Spec | Several:
     """The spec in a text; ``path`` is the file that holds the text, or would hold it.
 
     >>> parsed('''
@@ -95,6 +98,8 @@ def parsed(text: str, path: Path = Path(f"spec{SUFFIX}")) -> Spec:
             "write numbers with a power of ten; no value of a spec lies in a list of lists.",
         ) from None
     try:
+        if isinstance(data.get("release"), list):
+            return several.parsed(data, path.parent, _spec, partial(beside, path.parent))
         return _spec(data, path.parent)
     except SpecError as error:
         raise SpecError(f"{path}: {shortened(error.problem)}", shortened(error.hint)) from None

@@ -22,6 +22,7 @@ from dawa.results.loading import loaded
 from dawa.results.overview import overview
 from dawa.results.release import Release
 from dawa.spec import model, ranges, toml
+from dawa.spec.model import Spec
 from dawa_bench.faults import mutation, releases
 from dawa_bench.faults.clients import Http
 from dawa_bench.faults.finding import FindingError, refused, used
@@ -177,6 +178,29 @@ max_rows_per_unit = "95%"
 [release]
 seed = 7
 """,
+    """out = "both"
+[source]
+file = "people.csv"
+where = "x > 0"
+[privacy]
+epsilon = 1
+[[release]]
+name = "ages"
+share = "1/3"
+where = "y = 'A'"
+[[release.axes]]
+column = "age"
+start = 0
+stop = 120
+[[release]]
+name = "grades"
+mechanism = "identity"
+[release.about]
+title = "Grades"
+[[release.axes]]
+column = "g"
+values = ["A", "B"]
+""",
 )
 LINES = tuple(line for spec in (SPEC, *OTHERS) for line in spec.splitlines() if "=" in line)
 
@@ -208,14 +232,16 @@ class Specs:
         """Read it, make its axes, and write it again."""
         del rng
         try:
-            spec = toml.parsed(toml.decoded(content, Path("spec.toml")))
-            for axis in spec.axes:
+            found = toml.parsed(toml.decoded(content, Path("spec.toml")))
+            specs = [found] if isinstance(found, Spec) else list(found.specs.values())
+            for axis in (axis for spec in specs for axis in spec.axes):
                 used(axis.axis)
-            again = toml.parsed(toml.written(spec, Path()))
+            again = [toml.parsed(toml.written(spec, Path())) for spec in specs]
         except DawaError as error:
             return refused(error)
-        if toml.written(again, Path()) != toml.written(spec, Path()):
-            raise FindingError("it is read back as something else")
+        for spec, read in zip(specs, again, strict=True):
+            if not isinstance(read, Spec) or toml.written(read, Path()) != toml.written(spec, Path()):
+                raise FindingError("it is read back as something else")
         return "accepted"
 
 
