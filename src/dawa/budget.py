@@ -12,7 +12,7 @@ from numbers import Real
 from typing import SupportsIndex
 
 from dawa import numerals
-from dawa.errors import BudgetError, LargeEpsilonWarning
+from dawa.errors import BudgetError, LargeEpsilonWarning, outside
 from dawa.limits import MOST_BUDGET_DIGITS
 from dawa.numerals import NotANumberError, told
 
@@ -109,4 +109,4 @@ def warn_if_large(epsilon: Fraction, unit: str) -> None:
     """Warn whoever called dawa of a budget that promises little."""
     if epsilon > LARGE:
         hint = f"customary values lie between 0.01 and {LARGE}; check what you typed."
-        warnings.warn(f"{caution(epsilon, unit)}\nHint: {hint}", LargeEpsilonWarning, stacklevel=3)
+        warnings.warn(f"{caution(epsilon, unit)}\nHint: {hint}", LargeEpsilonWarning, stacklevel=outside())

@@ -4,6 +4,8 @@ Every message says what was wrong, what was expected and, after ``Hint:``, what 
 before any budget is spent and before any count is read by a mechanism.
 """
 
+import sys
+
 
 class DawaError(Exception):
     """Base of all errors that dawa raises on purpose."""
@@ -109,3 +111,11 @@ def printable(text: str) -> str:
     a\nb é
     """
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def outside() -> int:
+    """How far up the stack the code lies that called dawa: the ``stacklevel`` of a warning that our caller raises."""
+    frame, level = sys._getframe(1), 1  # noqa: SLF001  inspect.stack reads files
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in {"dawa", "contextlib"}:
+        frame, level = frame.f_back, level + 1
+    return level

@@ -6,8 +6,8 @@ what was booked about it. Between the first private draw and the end of writing,
 """
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from os import PathLike
@@ -17,7 +17,7 @@ from uuid import uuid4
 from dawa import progress
 from dawa.axis import AutoAxis, Axis
 from dawa.budget import shown
-from dawa.errors import LedgerError, OptionError, PublicNote, SourceError, TakenBackError
+from dawa.errors import InvariantError, LedgerError, OptionError, PublicNote, SourceError, TakenBackError
 from dawa.host import interrupts, scratch
 from dawa.numerals import told
 from dawa.results.keeping import KEPT, FileKeeper, Keeper, Kept, warned
@@ -25,7 +25,7 @@ from dawa.results.release import Release
 from dawa.sources.tables import Source
 
 if TYPE_CHECKING:
-    from dawa.ledger import Ledger, LedgerLike, Reservation
+    from dawa.ledger import Ledger, LedgerLike, Order, Reservation
 
 WAITING = "Finishing first: this is paid for. Ask again to give it up"
 
@@ -39,6 +39,7 @@ class Payment:
         dataset: The account in it.
         keeper: Puts the release where it stays; None leaves it in memory.
         name: What the release is called.
+        order: What it asks the ledger for, once all is known that needs no rows; None if no ledger pays.
         reservation: What was paid.
         kept: Where the release is, once it is kept.
         made: Whether there is a release.
@@ -48,6 +49,7 @@ class Payment:
     dataset: str | None
     keeper: Keeper | None
     name: str = field(default_factory=lambda: uuid4().hex)
+    order: "Order | None" = None
     reservation: "Reservation | None" = None
     kept: Kept | None = None
     made: bool = False
@@ -96,21 +98,26 @@ class Payment:
             )
         raise stopped
 
-    def reserve(
+    def ask(
         self, epsilon: Fraction, source: Source, table: str, unit: tuple[str, ...], mechanism: str, what: dict[str, Any]
-    ) -> None:
-        """Spend what the release will cost, before its data is read, if a ledger pays."""
+    ) -> "Payment":
+        """Say what the release will cost, if a ledger pays; ``paid`` spends it, before its data is read."""
         if self.book is None or self.dataset is None:
-            return
+            return self
+        from dawa.ledger import Order  # noqa: PLC0415  databases are slow to load, and not always needed
+
         _check_case(unit, source)
         where = {}
         if self.keeper is not None:
             self.book.place.spare(self.keeper.where)
             where = {KEPT: {**self.keeper.where, "release": self.name, "host": scratch.here(self.keeper.parent)}}
-        self.reservation = self.book.reserve(
-            self.dataset, epsilon, what={**what, **where}, mechanism=mechanism, unit=unit, table=table
-        )
-        self._paid.enter_context(self.reservation.accounted())
+        self.order = Order(self.dataset, epsilon, {**what, **where}, mechanism, unit, table)
+        return self
+
+    def booked(self, reservation: "Reservation") -> None:
+        """Know what was paid: from here on, a failure says what it cost."""
+        self.reservation = reservation
+        self._paid.enter_context(reservation.accounted())
 
     def hold(self) -> None:
         """Put off signals until the release is kept, if it is to be kept: the first private draw comes next."""
@@ -152,6 +159,51 @@ class Payment:
                 f"The release was made, but the ledger could not record it: {why}\n"
                 f"Entry {reservation.entry.number} stays spent: do not take it back.{again}"
             )
+
+
+Run = Generator[Payment, None, Release]
+"""A release on its way: it checks all that needs no rows, and yields its payment; once that is booked, it goes on."""
+
+
+def paid(runs: Sequence[Run]) -> list[Release]:
+    """Make releases that are paid together: all are booked in one transaction, or none, once nothing refuses any.
+
+    What is paid for is made, even if another release fails: the first failure is raised when the others are made. If
+    the run is asked to stop, those that are not begun stay paid, and the error says how to take each of them back.
+    """
+    with ExitStack() as begun:
+        for run in runs:
+            begun.callback(run.close)
+        payments = [next(run) for run in runs]
+        orders = [payment.order for payment in payments if payment.order is not None]
+        if orders and payments[0].book is not None:
+            for payment, reservation in zip(payments, payments[0].book.reserve_all(orders), strict=True):
+                payment.booked(reservation)
+        made: list[Release] = []
+        failed: list[Exception] = []
+        for place, run in enumerate(runs):
+            try:
+                made.append(_finished(run))
+            except Exception as error:  # noqa: BLE001  raised below, once the others are made
+                failed.append(error)
+            except BaseException as stopped:
+                for other in runs[place + 1 :]:
+                    with suppress(BaseException):  # each says what it cost, in a note
+                        other.throw(stopped)
+                raise
+    if failed:
+        raise failed[0]
+    return made
+
+
+def _finished(run: Run) -> Release:
+    """The release that a run makes, once it is paid for."""
+    try:
+        next(run)
+    except StopIteration as end:
+        release: Release = end.value
+        return release
+    raise InvariantError("A release was to be paid for twice.")
 
 
 def check_seed(seed: int | None, ledger: "LedgerLike | None", dataset: str | None) -> None:

@@ -4,6 +4,7 @@ Both check everything that is public first, then hand the private part, unread, 
 """
 
 import math
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -146,6 +147,47 @@ def release(
     >>> rel.answer(40, 50).confidence
     0.95
     """
+    one = run(
+        table,
+        axes,
+        epsilon=epsilon,
+        unit=unit,
+        max_rows_per_unit=max_rows_per_unit,
+        where=where,
+        workload=workload,
+        mechanism=mechanism,
+        about=about,
+        ledger=ledger,
+        dataset=dataset,
+        seed=seed,
+        out=out,
+        options=options,
+    )
+    return paying.paid([one])[0]
+
+
+def run(
+    table: TableLike,
+    axes: AxisLike,
+    *,
+    epsilon: Epsilon,
+    unit: UnitLike | None = None,
+    max_rows_per_unit: int | str | None = None,
+    where: Where | str | None = None,
+    workload: Workload | None = None,
+    mechanism: MechanismLike = "dawa",
+    about: About | None = None,
+    ledger: "LedgerLike | None" = None,
+    dataset: str | None = None,
+    seed: int | None = None,
+    out: str | PathLike[str] | Keeper | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> paying.Run:
+    """A release on its way: nothing happens before ``paying.paid`` runs it, perhaps together with others.
+
+    The arguments are those of ``release``.
+    """
+    options = {} if options is None else dict(options)
     paying.check_seed(seed, ledger, dataset)
     listed = listed_axes(axes)
     total = budget.exact(epsilon)
@@ -182,7 +224,7 @@ def release(
             domain = _widest(search, rest, workload, chosen, try_it=payment.book is not None or bool(search))
             declared = {**query.source.declared, **({} if condition is None else {"where": str(condition)})}
             what = paying.described(listed, owner, max_rows_per_unit, {**chosen.changed(), **options}, declared)
-            payment.reserve(total, query.source, sources.label(table), owner, chosen.name, what)
+            yield payment.ask(total, query.source, sources.label(table), owner, chosen.name, what)
             if search:
                 payment.hold()
                 reading.close()

@@ -45,7 +45,7 @@ def test_the_refusal_is_about_what_was_left_before_any_of_them(book):
 
 
 def test_none_is_booked_if_one_is_for_another_unit(book):
-    with pytest.raises(LedgerError, match="this is spent for each .person."):
+    with pytest.raises(LedgerError, match="this is spent for each 'person'"):
         book.reserve_all([order(), order(unit=("person",))])
     assert len(book.history()) == 1
 

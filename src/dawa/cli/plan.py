@@ -148,6 +148,9 @@ def plan(
             ),
             out=out,
         ).spec()
+        if isinstance(spec, dawa.spec.several.Several):
+            together.plan(spec, toml=toml, json=json)
+            return
         meant = specs.meaning(spec)
         if toml:
             sys.stdout.write(dawa.spec.toml.written(spec, Path()))

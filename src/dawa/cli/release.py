@@ -5,9 +5,11 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +17,7 @@ import typer
 import dawa
 from dawa import budget
 from dawa.budget import shown
-from dawa.cli import options, specs, words
+from dawa.cli import options, specs, together, words
 from dawa.cli.query import answers_as_json, answers_as_table, apart_as_json, tell_apart
 from dawa.cli.specs import Typed
 from dawa.cli.terminal import complain, reported, screen, tell, working, write_json
@@ -30,9 +32,11 @@ from dawa.errors import (
 )
 
 if TYPE_CHECKING:  # --help answers without them
+    from dawa import paying
     from dawa.ledger import Account
     from dawa.publish.folder import FolderKeeper, Written
     from dawa.results.release import Release
+    from dawa.results.statement import PrivacyStatement
     from dawa.spec.model import Spec
     from dawa.spec.ranges import Asked
 
@@ -174,6 +178,9 @@ def release(
             ),
             out=out,
         ).spec()
+        if isinstance(spec, dawa.spec.several.Several):
+            together.release(spec, force=force, saved=save_spec is not None, json=json)
+            return
         if save_spec is not None:
             dawa.spec.toml.save(spec, save_spec)
         _made_and_told(spec, force=force, json=json)
@@ -196,85 +203,113 @@ class Made:
     account: Account | None
 
 
+@dataclass(frozen=True)
+class Order:
+    """A release that is to be made from a spec, into a folder."""
+
+    spec: Spec
+    meant: specs.Meaning
+    keeper: FolderKeeper
+
+    def run(self) -> paying.Run:
+        """The release on its way."""
+        axes, spec = self.meant.axes, self.spec
+        from dawa import pipeline  # noqa: PLC0415  --help answers without it
+
+        return pipeline.run(
+            specs.table(spec),
+            axes if len(axes) > 1 else axes[0],
+            epsilon=spec.epsilon,
+            unit=spec.unit or None,
+            max_rows_per_unit=spec.max_rows_per_unit,
+            where=spec.where,
+            workload=self.meant.workload,
+            mechanism=spec.mechanism,
+            about=spec.about,
+            ledger=self.meant.ledger,
+            dataset=spec.dataset,
+            seed=spec.seed,
+            out=self.keeper,
+            options=spec.options,
+        )
+
+
 def _made_and_told(spec: Spec, *, force: bool, json: bool) -> None:
     """Make the release, write its folder, and say so; everything public is checked before anything is spent."""
     if spec.out is None:
         raise SpecError("The release has no folder to go to.", "name a new one: --out out/.")
     meant = specs.meaning(spec)
-    if caution := _caution(spec):
-        complain(caution)
+    if said := caution(spec, spec.epsilon):
+        complain(said)
     with dawa.publish.folder.prepared(spec.out, meant.asked, sys.stdout, replace=force) as keeper:
         try:
-            made = _made(spec, meant, keeper)
-            with _heard(made.written):
+            (found,) = made([Order(spec, meant, keeper)])
+            with heard(found.written.folder):
                 if json:
-                    write_json(_summary(made))
+                    write_json(summary(found))
                 else:
-                    _tell(spec, made)
+                    _tell(spec, found)
         except KeyboardInterrupt as stopped:
             if keeper.written is not None and not getattr(stopped, "__notes__", ()):
                 stopped.add_note(PublicNote(f"The release was finished first: it is in {keeper.written.folder}."))
             raise
 
 
-def _caution(spec: Spec) -> str:
+def caution(spec: Spec, epsilon: Fraction) -> str:
     """What to be told before a budget is spent that promises little; a run with a seed promises nothing at all."""
     unit = dawa.results.statement.protected(spec.unit, 1)["unit"]
-    return "" if spec.seed is not None else budget.caution(spec.epsilon, unit)
+    return "" if spec.seed is not None else budget.caution(epsilon, unit)
 
 
 @contextmanager
-def _heard(written: Written) -> Iterator[None]:
+def heard(folder: Path) -> Iterator[None]:
     """Say that the release is made even if what is said about it cannot be written."""
     try:
         yield
         sys.stdout.flush()
     except (OSError, ValueError, AttributeError) as error:
         raise FolderError(
-            f"The release is complete in {written.folder}, but standard output cannot be written"
-            f" ({type(error).__name__}).",
+            f"The release is complete in {folder}, but standard output cannot be written ({type(error).__name__}).",
             "do not make it again: what it says is in its README.md.",
         ) from None
 
 
-def _made(spec: Spec, meant: specs.Meaning, keeper: FolderKeeper) -> Made:
+def made(orders: Sequence[Order]) -> list[Made]:
+    """Make releases that are paid together, or one alone.
+
+    Raises:
+        DawaError: If one cannot be made; the keepers know which of the others are.
+    """
     with (
         working("Checking"),
         warnings.catch_warnings(record=True) as told,
     ):
         warnings.simplefilter("always", UnbookedWarning)
         warnings.simplefilter("ignore", LargeEpsilonWarning)  # it was told before
-        released = dawa.release(
-            specs.table(spec),
-            meant.axes if len(meant.axes) > 1 else meant.axes[0],
-            epsilon=spec.epsilon,
-            unit=spec.unit or None,
-            max_rows_per_unit=spec.max_rows_per_unit,
-            where=spec.where,
-            workload=meant.workload,
-            mechanism=spec.mechanism,
-            about=spec.about,
-            ledger=meant.ledger,
-            dataset=spec.dataset,
-            seed=spec.seed,
-            out=keeper,
-            **spec.options,
-        )
-    written = keeper.written
-    if written is None:
-        raise InvariantError("The release was not kept.")
+        from dawa import paying  # noqa: PLC0415  --help answers without it
+
+        releases = paying.paid([order.run() for order in orders])
     for warning in told:
         if not isinstance(warning.message, UnbookedWarning):
             warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
+    unbooked = [str(one.message) for one in told if isinstance(one.message, UnbookedWarning)]
+    return [_finished(order, release, unbooked) for order, release in zip(orders, releases, strict=True)]
+
+
+def _finished(order: Order, release: Release, unbooked: list[str]) -> Made:
+    """What became of a release that was made."""
+    keeper, written = order.keeper, order.keeper.written
+    if written is None:
+        raise InvariantError("The release was not kept.")
     shown = keeper.place.shown
     earlier = None if written.earlier is None else shown(written.earlier)
     written = replace(written, folder=shown(written.folder), earlier=earlier)
-    _complain(written, [str(one.message) for one in told if isinstance(one.message, UnbookedWarning)])
-    left = None
-    if meant.ledger is not None:
+    _complain(written, unbooked)
+    account = None
+    if order.meant.ledger is not None:
         with suppress(LedgerError):  # the release is made and booked: that its ledger fails now is not an error
-            left = specs.account(meant.ledger, spec)
-    return Made(released, meant.asked, written, left)
+            account = specs.account(order.meant.ledger, order.spec)
+    return Made(release, order.meant.asked, written, account)
 
 
 def _complain(written: Written, unbooked: list[str]) -> None:
@@ -287,7 +322,7 @@ def _complain(written: Written, unbooked: list[str]) -> None:
         raise LedgerError(problem, hint or "see dawa ledger recover.")
 
 
-def _summary(made: Made) -> dict[str, object]:
+def summary(made: Made) -> dict[str, object]:
     """For machines."""
     released, written = made.release, made.written
     return {
@@ -306,39 +341,43 @@ def _summary(made: Made) -> dict[str, object]:
     }
 
 
-def _tell(spec: Spec, made: Made) -> None:
-    """For people."""
-    console = screen()
+def show(made: Made) -> None:
+    """What was asked, what is in no range, and where the folder is, for people."""
     released, written = made.release, made.written
     if made.asked:
-        console.print(answers_as_table(released, made.asked, written.answers))
+        screen().print(answers_as_table(released, made.asked, written.answers))
     tell_apart(dawa.results.overview.overview(released))
     buckets = len(released.estimate.buckets)
-    lines = [
-        f"Released {buckets:,} bucket{'s' * (buckets != 1)} into {written.folder}: {', '.join(written.files)}.",
-        *([] if written.earlier is None else [f"The earlier folder is now {written.earlier}."]),
-        _claim(released),
-        *_left(spec, made.account),
-        f"Ask it: dawa query {shlex.quote(str(written.folder))} {dawa.spec.ranges.example(released.axes)}",
-    ]
-    tell(*lines)
+    tell(f"Released {buckets:,} bucket{'s' * (buckets != 1)} into {written.folder}: {', '.join(written.files)}.")
+    if written.earlier is not None:
+        tell(f"The earlier folder is now {written.earlier}.")
 
 
-def _left(spec: Spec, account: Account | None) -> list[str]:
+def _tell(spec: Spec, made: Made) -> None:
+    """For people."""
+    released = made.release
+    show(made)
+    tell(
+        _claim(released.privacy),
+        *left(spec, made.account),
+        f"Ask it: dawa query {shlex.quote(str(made.written.folder))} {dawa.spec.ranges.example(released.axes)}",
+    )
+
+
+def left(spec: Spec, account: Account | None) -> list[str]:
     """What the dataset may still spend, and for whom it counts."""
     if not spec.dataset:
         return ["No ledger counts it against a total; --dataset would name one that pays."]
     if account is None:
         return [f"The ledger could not be asked what is left for {spec.dataset}."]
-    left = f"The ledger has {shown(account.left)} of {shown(account.cap)} left for {account.dataset}."
+    rest = f"The ledger has {shown(account.left)} of {shown(account.cap)} left for {account.dataset}."
     times = specs.times(account, spec)
     often = [] if times in {None, 1} else [f"This release counted {times} times."]
-    return [" ".join([left, account.whom, *often])]
+    return [" ".join([rest, account.whom, *often])]
 
 
-def _claim(released: Release) -> str:
+def _claim(privacy: PrivacyStatement) -> str:
     """What is promised to whom."""
-    privacy = released.privacy
     if not privacy.private:
         return "NOT PRIVATE: its noise was made from a seed, for an experiment. Do not publish it."
     return (

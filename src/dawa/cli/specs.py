@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dawa.sources import Table, TableLike
     from dawa.spec.model import AxisSpec, Spec, Value
     from dawa.spec.ranges import Asked
+    from dawa.spec.several import Several
 
 BESIDE_A_FILE = {"source", "out"}
 """What may be typed beside a spec in a file, which says all the rest."""
@@ -71,8 +72,8 @@ class Typed:
     about: Pairs
     out: str | None
 
-    def spec(self) -> Spec:
-        """What these say, or the file that they name.
+    def spec(self) -> Spec | Several:
+        """What these say, or the file that they name, which may describe several releases.
 
         Raises:
             DawaError: If that is not a release.
@@ -97,7 +98,7 @@ class Typed:
             given["max_rows_per_unit"] = rows
         return dawa.spec.model.Spec(axes=found, options=options, dialect=text, **{"epsilon": None, **given})
 
-    def _in_a_file(self, given: dict[str, Any]) -> Spec:
+    def _in_a_file(self, given: dict[str, Any]) -> Spec | Several:
         """What the file says; beside it, no option may change what was reviewed."""
         given.pop("about", None)
         for name in (*given, *(name for name, _ in (*self.of_axes, *self.about))):

@@ -92,13 +92,13 @@ def readme(release: Release, files: Sequence[str]) -> str:
     python = [ends[0] if len(ends) == 1 else tuple(ends) for ends in (lo, hi)]
     privacy = release.privacy
     return PAGE.format(
-        title=_title(release),
-        description=_description(release),
+        title=title(release),
+        description=description(release),
         about=_about(release),
         unexposed=", without exposing any of them" if privacy.exposes_nobody else "",
         guarantee=GUARANTEE if privacy.private else "",
         single=", and the numbers cannot find single records" if privacy.exposes_nobody else "",
-        columns=_along(release),
+        columns=along(release),
         kept=_kept(release),
         apart=_apart(release),
         edges="".join(f"\n{sentence}" for sentence in _edges(release)),
@@ -124,10 +124,11 @@ def _apart(release: Release) -> str:
     if found.apart is None:
         return ""
     warning = f"\n**{found.warning}**\n" if found.warning else ""
-    return f"{warning}\nAnswers count the records that have a place along {_along(release)}. {found.said()}\n"
+    return f"{warning}\nAnswers count the records that have a place along {along(release)}. {found.said()}\n"
 
 
-def _along(release: Release) -> str:
+def along(release: Release) -> str:
+    """The columns of its axes."""
     return " and ".join(f"`{axis.column}`" for axis in release.axes)
 
 
@@ -148,14 +149,14 @@ def _odds(privacy: PrivacyStatement) -> str:
     return privacy.odds + (" This holds even for somebody who knows all the others." if privacy.private else "")
 
 
-def _title(release: Release) -> str:
+def title(release: Release) -> str:
     """What the custodian calls it, or else what it is."""
     if release.about is not None and release.about.title:
         return _text(release.about.title)
-    return f"How many, along {_along(release)}"
+    return f"How many, along {along(release)}"
 
 
-def _description(release: Release) -> str:
+def description(release: Release) -> str:
     """What the data are, in paragraphs of their own."""
     if release.about is None or not release.about.description:
         return ""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 from uuid import uuid4
 
-from dawa.errors import FolderError, UnbookedWarning
+from dawa.errors import FolderError, UnbookedWarning, outside
 from dawa.host import atomic, scratch
 from dawa.results.release import Release
 
@@ -254,6 +254,6 @@ def _removed(folder: Path) -> None:
 def warned(problem: str) -> None:
     """Warn about a release that was paid for; even where warnings are errors, whoever made it gets it."""
     try:
-        warnings.warn(problem, UnbookedWarning, stacklevel=5)
+        warnings.warn(problem, UnbookedWarning, stacklevel=outside())
     except UnbookedWarning:
         logging.getLogger("dawa").warning(problem)

@@ -1,0 +1,99 @@
+"""The folder of several releases that were paid together: a folder for each, and a README that says what they share."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+
+from dawa import budget
+from dawa.budget import shown
+from dawa.errors import FolderError
+from dawa.host import atomic
+from dawa.publish import readme
+from dawa.results.release import Release
+from dawa.results.statement import PrivacyStatement
+from dawa.spec.ranges import example
+
+README = "README.md"
+
+PAGE = """\
+# {title}
+
+{description}This folder holds {number} releases of the same data. Each has a folder of its own, with a README.md,
+tables and a picture.
+
+| folder | how many | ε |
+|---|---|---|
+{lines}
+
+## What is protected
+
+{claim}
+What each release spends is in its own README.md. Other releases of the same data add their ε to these.
+
+```
+dawa query {first}/ {shell}
+```
+"""
+
+
+def write(folder: Path, releases: Mapping[str, Release]) -> None:
+    """Write what is about all of them into the folder that holds theirs.
+
+    Raises:
+        FolderError: If it cannot be written. The releases are complete.
+    """
+    try:
+        atomic.write(folder / README, _readme(releases), new=True)
+    except OSError as error:
+        raise FolderError(
+            f"The releases in {folder} are complete, but {README} beside them cannot be written ({error.strerror}).",
+            "their budget is spent: keep them.",
+        ) from None
+
+
+def _readme(releases: Mapping[str, Release]) -> str:
+    """The README, in Markdown."""
+    name, first = next(iter(releases.items()))
+    total = sum((release.privacy.epsilon for release in releases.values()), Fraction(0))
+    lines = [
+        f"| [{name}]({name}/) | {_counted(release)} | {shown(release.privacy.epsilon)} |"
+        for name, release in releases.items()
+    ]
+    title, description = _shared(releases)
+    return PAGE.format(
+        title=title,
+        description=description,
+        number=len(releases),
+        lines="\n".join(lines),
+        claim=claimed(first.privacy, total),
+        first=name,
+        shell=example(first.axes),
+    )
+
+
+def _shared(releases: Mapping[str, Release]) -> tuple[str, str]:
+    """The title and the description that all of them have; else the columns that they are about."""
+    one = next(iter(releases.values()))
+    titles, descriptions = (
+        {None if release.about is None else getattr(release.about, word) for release in releases.values()}
+        for word in ("title", "description")
+    )
+    columns = dict.fromkeys(f"`{axis.column}`" for release in releases.values() for axis in release.axes)
+    along = f"How many, along {', '.join(columns)}"
+    title = readme.title(one) if len(titles) == 1 and titles != {None} else along
+    return title, readme.description(one) if len(descriptions) == 1 else ""
+
+
+def _counted(release: Release) -> str:
+    """Which records, along which axes."""
+    kept = f", {release.privacy.kept}" if release.privacy.kept else ""
+    return f"along {readme.along(release)}{kept}".replace("|", "\\|")
+
+
+def claimed(privacy: PrivacyStatement, total: Fraction) -> str:
+    """What all of them together promise, whose budgets add up to ``total``."""
+    caution = f" {said}" if (said := budget.caution(total, privacy.unit)) else ""
+    return (
+        f"All of them together are {shown(total)}-differentially private for each {privacy.unit}, because what they"
+        f" spend adds up.{caution}"
+    )

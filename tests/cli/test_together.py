@@ -1,0 +1,212 @@
+"""Several releases from one spec: paid together or not at all, in one folder."""
+
+import signal
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import dawa as library
+from dawa import ledger, paying, pipeline, sources
+from dawa.errors import ExhaustedError, SourceError
+from dawa.publish import recovery
+from dawa.results import traces
+from helpers.commands import dawa, names, refused
+
+pytestmark = pytest.mark.usefixtures("somewhere")
+
+SPEC = """
+out = "both"
+[source]
+file = "{people}"
+[about]
+publisher = "The office"
+[privacy]
+epsilon = 1
+ledger = "ledger.db"
+dataset = "hr"
+[[release]]
+name = "ages"
+share = "1/3"
+[[release.axes]]
+column = "age"
+start = 0
+stop = 120
+[[release]]
+name = "pay"
+where = "age >= 18"
+options = {{ effort = "fast" }}
+queries = "asked.csv"
+[[release.axes]]
+column = "income"
+start = 0
+stop = 500000
+step = 100
+"""
+
+
+@pytest.fixture
+def spec(people, somewhere):  # noqa: ARG001  it changes the folder
+    Path("asked.csv").write_text("lo,hi\n0,20000\n", encoding="utf-8")
+    Path("spec.toml").write_text(SPEC.format(people=people), encoding="utf-8")
+    assert dawa("ledger", "create", "hr", "--cap", "2", "--ledger", "ledger.db").code == 0
+    return Path("spec.toml")
+
+
+def book():
+    return ledger.opened("ledger.db")
+
+
+def test_all_are_made_and_paid(spec):
+    told = dawa("release", spec)
+    assert told.code == 0, told.err
+    assert names("both") == {"ages", "pay", "README.md"}
+    ages, pay = (library.load(f"both/{name}/release.json") for name in ("ages", "pay"))
+    assert (ages.privacy.epsilon, pay.privacy.epsilon) == (Fraction(1, 3), Fraction(2, 3))
+    assert pay.privacy.where == "age >= 18"
+    assert (ages.about.publisher, pay.estimate.options["effort"]) == ("The office", "fast")
+    assert "answers.csv" in names("both/pay")
+    history = book().history()
+    assert [entry.kind for entry in history] == ["create", "reserve", "reserve", "finalise", "finalise"]
+    assert [entry.file for entry in history[3:]] == [
+        str(Path("both/ages").absolute()),
+        str(Path("both/pay").absolute()),
+    ]
+    assert book().account("hr").left == 1
+    assert "Together they spent epsilon = 1, and are 1-differentially private for each record." in told.out
+    assert "The ledger has 1 of 2 left for hr." in told.out
+    said = Path("both/README.md").read_text(encoding="utf-8")
+    assert "| [ages](ages/) | along `age` | 1/3 |" in said
+    assert "| [pay](pay/) | along `income`, of records where age >= 18 | 2/3 |" in said
+    assert "All of them together are 1-differentially private for each record" in said
+    assert not names(".") - {"both", "spec.toml", "asked.csv", "ledger.db"}
+
+
+def test_machines_read_it(spec):
+    found = dawa("release", spec, "--json").json
+    assert (found["folder"], found["epsilon"], found["ledger"]["left"]) == ("both", "1", "1")
+    assert list(found["releases"]) == ["ages", "pay"]
+    assert len(found["releases"]["pay"]["answers"]) == 1
+    assert found["releases"]["ages"]["folder"] == "both/ages"
+
+
+def test_the_budget_of_all_is_checked_at_once(spec):
+    assert dawa("release", spec).code == 0
+    book().raise_cap("hr", "2.5", why="a half would pay for the first alone")
+    assert dawa("release", spec, "--out", "again").code == 0
+    refused(dawa("release", spec, "--out", "third"), "has 0.5 left of its cap of 2.5", "the 2 releases", code=3)
+    assert not Path("third").exists()
+    assert book().account("hr").left == Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('column = "income"', 'column = "incme"', "incme"),
+        ("effort =", "efort =", "efort"),
+        ('where = "age >= 18"', 'where = "agee >= 18"', "agee"),
+        ("stop = 500000", "stop = 0", "income"),
+        ('queries = "asked.csv"', 'queries = "none.csv"', "none.csv"),
+        ('name = "pay"', 'name = "Ages"', "Two releases"),
+        ("epsilon = 1\n", 'epsilon = "1/0"\n', "epsilon"),
+    ],
+)
+def test_nothing_is_spent_if_one_would_be_refused(spec, old, new, said):
+    text = spec.read_text(encoding="utf-8")
+    assert old in text
+    spec.write_text(text.replace(old, new), encoding="utf-8")
+    refused(dawa("release", spec), said)
+    assert not Path("both").exists()
+    assert len(book().history()) == 1
+
+
+def test_what_does_not_go_with_several(spec):
+    refused(dawa("release", spec, "--force"), "--force does not go with several releases")
+    refused(dawa("release", spec, "--epsilon", "1"), "--epsilon does not go with")
+    refused(dawa("release", spec, "--save-spec", "x.toml"), "--save-spec does not go with")
+    Path("both").mkdir()
+    Path("both/mine").touch()
+    refused(dawa("release", spec), "both exists already")
+    spec.write_text(spec.read_text(encoding="utf-8").replace('out = "both"\n', ""), encoding="utf-8")
+    refused(dawa("release", spec), "have no folder to go to")
+    assert dawa("release", spec, "--out", "elsewhere").code == 0
+    assert names("elsewhere") == {"ages", "pay", "README.md"}
+
+
+def test_an_empty_folder_takes_them(spec):
+    Path("both").mkdir()
+    assert dawa("release", spec).code == 0
+
+
+def test_one_that_fails_after_paying_leaves_the_others(spec, monkeypatch):
+    real = sources.counting.Query.counts
+
+    def counts(query):
+        if query.axes[0].column == "age":
+            raise SourceError("The disk failed.", "try again.")
+        return real(query)
+
+    monkeypatch.setattr(sources.counting.Query, "counts", counts)
+    ran = dawa("release", spec)
+    assert ran.code == 1
+    assert "Made and kept in both: pay. Not made: ages." in ran.err
+    assert "The disk failed." in ran.err
+    assert "entry 2" in ran.err
+    assert names("both") == {"pay"}
+    assert [entry.number for entry in book().summary().pending] == [2]
+    assert library.load("both/pay/release.json").id == book().history()[-1].release_id
+
+
+@pytest.mark.usefixtures("spec")
+def test_each_is_found_again_if_the_run_is_killed():
+    code = """
+import os, signal, sys
+from dawa.cli import main
+from dawa.ledger.book import Reservation
+original = Reservation.finalise
+def finalise(self, *arguments):
+    if self.entry.number == {number}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return original(self, *arguments)
+Reservation.finalise = finalise
+sys.argv = ["dawa", "release", "spec.toml"]
+main()
+"""
+    run = subprocess.run([sys.executable, "-c", code.format(number=2)], check=False)  # noqa: S603  our own
+    assert run.returncode == -signal.SIGKILL
+    states = {trace.entry.number: trace.state for trace in recovery.recovered(book(), dry_run=True)}
+    assert states == {2: traces.FOUND, 3: traces.NOTHING}
+    assert dawa("ledger", "recover", "--ledger", "ledger.db").code == 0
+    assert [entry.number for entry in book().summary().pending] == [3]
+    assert library.load("both/ages/release.json").privacy.epsilon == Fraction(1, 3)
+    assert dawa("ledger", "take-back", "3", "--why", "killed", "--nothing-was-made", "--ledger", "ledger.db").code == 0
+    assert book().account("hr").left == Fraction(5, 3)
+
+
+def test_a_run_that_is_stopped_says_what_each_that_is_not_made_cost(spec, monkeypatch):
+    def stopped(_query):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sources.counting.Query, "counts", stopped)
+    ran = dawa("release", spec)
+    assert ran.code == 130
+    assert "entry 2" in ran.err
+    assert "entry 3" in ran.err
+    assert book().account("hr").left == 1
+
+
+def test_in_python_runs_are_paid_together(people):
+    made = book()
+    made.create("hr", 1)
+    booked = {"ledger": made, "dataset": "hr"}
+
+    def runs(*budgets):
+        return [pipeline.run(people, library.Axis("age", 0, 120), epsilon=each, **booked) for each in budgets]
+
+    first, second = paying.paid(runs("0.1", "0.2"))
+    assert (first.privacy.epsilon, second.privacy.epsilon) == (Fraction(1, 10), Fraction(1, 5))
+    with pytest.raises(ExhaustedError, match=r"the 2 releases together spend: 0\.8"):
+        paying.paid(runs("0.4", "0.4"))
+    assert made.account("hr").left == Fraction(7, 10)
