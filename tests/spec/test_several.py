@@ -163,3 +163,17 @@ def test_an_address_holds_no_password():
     with pytest.raises(SpecError, match="password") as caught:
         read(text + AGES)
     assert "secret" not in str(caught.value)
+
+
+def test_what_the_documentation_shows_is_read():
+    page = Path(__file__).parents[2] / "docs/command-line.md"
+    (shown,) = (
+        part.partition("\n```")[0]
+        for part in page.read_text(encoding="utf-8").split("```toml\n")
+        if "[[release]]" in part
+    )
+    found = toml.parsed(shown)
+    assert {name: spec.epsilon for name, spec in found.specs.items()} == {
+        "delays": Fraction(1, 2),
+        "distances": Fraction(1, 2),
+    }
