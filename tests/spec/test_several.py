@@ -167,11 +167,8 @@ def test_an_address_holds_no_password():
 
 def test_what_the_documentation_shows_is_read():
     page = Path(__file__).parents[2] / "docs/command-line.md"
-    (shown,) = (
-        part.partition("\n```")[0]
-        for part in page.read_text(encoding="utf-8").split("```toml\n")
-        if "[[release]]" in part
-    )
+    blocks = [part.partition("\n```")[0] for part in page.read_text(encoding="utf-8").split("```toml\n")[1:]]
+    (shown,) = (block for block in blocks if "[[release]]" in block)
     found = toml.parsed(shown)
     assert {name: spec.epsilon for name, spec in found.specs.items()} == {
         "delays": Fraction(1, 2),
