@@ -28,6 +28,7 @@ from .queries.workload import Workload
 from .results.about import About
 from .results.answers import Answer
 from .results.estimate import Estimate
+from .results.grouped import GroupedRelease
 from .results.loading import load
 from .results.release import Release
 from .results.statement import PrivacyStatement
@@ -50,6 +51,7 @@ __all__ = [
     "Estimate",
     "ExhaustedError",
     "FolderError",
+    "GroupedRelease",
     "InvariantError",
     "LargeEpsilonWarning",
     "Ledger",

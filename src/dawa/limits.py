@@ -38,6 +38,12 @@ MOST_AXES = 4
 MOST_CELLS = 2**62
 """Positions are 64-bit numbers."""
 
+MOST_GROUPINGS = 4
+"""Columns by which records are put into groups."""
+
+MOST_GROUPS = 1000
+"""Groups of one release: each has a histogram of its own, and the mechanism runs once for each."""
+
 MOST_CELLS_LISTED = 2**26
 """A step that lists every cell refuses larger domains."""
 
@@ -187,6 +193,9 @@ MOST_BUMPS = 6000
 
 MOST_NESTED = 64
 """Intervals of a release file that may lie in one another: an answer looks at each of them."""
+
+MOST_WALKS = 8
+"""Different tables of split probabilities in a release file: groups of one release share two or three of them."""
 
 MOST_COVERING = 24
 """Hats of a release file that may lie over one bucket: a reader's time grows with the third power of it."""

@@ -13,7 +13,7 @@ import numpy as np
 import dawa
 from dawa import Workload
 from dawa.arrays import IntArray
-from dawa.results.answers import answers
+from dawa.results.answers import Ranged, answers
 from dawa.results.estimate import Estimate
 from dawa_bench import comparison
 from dawa_bench.comparison import geometric
@@ -43,7 +43,8 @@ def measured(counts: IntArray, epsilon: str, aim: str, trials: int) -> Widths:
 
 def _once(estimate: Estimate, counts: IntArray, asked: Workload) -> Widths:
     border = np.maximum((asked.lo > 0).astype(np.float64) + (asked.hi < len(counts)), 1)
-    told = answers(estimate, estimate.buckets.queries(asked), border, np.ones(len(asked), bool), 0.95)
+    ranged = Ranged(estimate, estimate.buckets.queries(asked), border, np.ones(len(asked), bool))
+    told = answers([ranged], 0.95)
     promised = np.mean([one.noise_margin + one.bias_bound for one in told])
     return Widths(float(promised), float(np.abs([one.value for one in told] - asked.answers(counts)).mean()))
 

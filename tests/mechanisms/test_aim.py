@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dawa
-from dawa.results.answers import answers
+from dawa.results.answers import Ranged, answers
 from dawa_bench import guarantee
 
 RNG = np.random.default_rng(0)
@@ -15,7 +15,7 @@ UNEVEN = RNG.poisson(50, 512) * RNG.integers(0, 5, 512)
 
 def promised(est, lo=13, hi=377):
     queries = est.buckets.queries(dawa.Workload.ranges([lo], [hi], est.shape))
-    (found,) = answers(est, queries, np.full(1, 2.0), np.ones(1, bool), 0.95)
+    (found,) = answers([Ranged(est, queries, np.full(1, 2.0), np.ones(1, bool))], 0.95)
     return found.high - found.low
 
 

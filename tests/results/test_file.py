@@ -13,12 +13,13 @@ import pytest
 import dawa
 from dawa.cli.demo import people
 from dawa.errors import ReleaseError
-from dawa.results import file as release_file
+from dawa.results import parts as release_parts
 from dawa.results.answers import factor_of, uncut
 from dawa.strategy import choose
 from dawa.strategy.hats import HatStrategy
 from dawa.strategy.tree import TreeStrategy
 from dawa.strategy.wavelet import WaveletStrategy
+from helpers.groups import put_together
 
 INCOME = dawa.Axis("income", 0, 200_000, step=1000)
 CASES = {name: {"mechanism": name} for name in dawa.mechanisms.names(with_error_bars=True)} | {
@@ -277,7 +278,7 @@ def test_damaged_wavelets_are_refused(tmp_path, key, value):
 
 def test_a_newer_file_asks_for_a_newer_library(tmp_path, data):
     with pytest.raises(ReleaseError, match=r"newer(?s:.)*Hint: update dawa"):
-        load(tmp_path, {**data, "version": 3})
+        load(tmp_path, {**data, "version": 4})
 
 
 @pytest.mark.parametrize("content", ["", "{", "no JSON", "[]", "5", "null", '{"format": "dawa-release"}', "{}"])
@@ -384,6 +385,7 @@ def test_all_files_together_name_exactly_the_fields_of_the_schema(schema, data, 
     files = [data, boxed, written(every_kind_of_axis())]
     files += [written(made(**CASES[name])) for name in ("hats", "wavelet")]
     files += [written(mapped(**MAPS[name])) for name in ("bumps", "privelet", "hybrid-tree")]
+    files.append(written(put_together(INCOME, {"sex": ["f"]}, [np.arange(200)], seed=1)["f"]))
     assert {key for file in files for key in file} == set(known)
     axes = {branch["title"]: set(branch["properties"]) for branch in known["axes"]["items"]["oneOf"]}
     assert {axis["kind"]: set(axis) for file in files for axis in file["axes"]} == axes
@@ -394,9 +396,9 @@ def test_all_files_together_name_exactly_the_fields_of_the_schema(schema, data, 
     assert set(data["apart"]) == set(known["apart"]["oneOf"][1]["properties"])
     strategies = {branch["title"]: set(branch["properties"]) for branch in known["strategy"]["oneOf"]}
     assert {file["strategy"]["kind"]: set(file["strategy"]) for file in files} == strategies
-    assert set(strategies) == set(release_file.KINDS)
+    assert set(strategies) == set(release_parts.KINDS)
     orders = {file["buckets"].get("order", "line") for file in files}
-    assert orders == set(known["buckets"]["properties"]["order"]["enum"]) == set(release_file.ORDERS)
+    assert orders == set(known["buckets"]["properties"]["order"]["enum"]) == set(release_parts.ORDERS)
 
 
 @pytest.mark.parametrize(
@@ -470,14 +472,14 @@ def test_whatever_strategy_can_be_chosen_can_be_read_back(tmp_path, schema, stra
         path = rel.save(tmp_path / "release.json")
         data = json.loads(path.read_text(encoding="utf-8"))
         schema.validate(data)
-        assert data["strategy"]["kind"] in release_file.KINDS
+        assert data["strategy"]["kind"] in release_parts.KINDS
         np.testing.assert_array_equal(dawa.load(path).variances(), rel.variances())
 
 
 def test_the_page_knows_every_kind_of_strategy():
     script = resources.files("dawa").joinpath("publish/page/answer.js").read_text(encoding="utf-8")
     known = re.findall(r"^    (\w+): ", script.partition("const KINDS = {")[2].partition("}")[0], re.MULTILINE)
-    assert {*known, "bumps"} == set(release_file.KINDS)
+    assert {*known, "bumps"} == set(release_parts.KINDS)
     assert '"bumps"' in script, "which it answers in another way"
 
 

@@ -6,12 +6,22 @@ axes it may lack a cell on some of them and not on others; every combination is 
 
 from collections.abc import Iterable, Sequence
 from itertools import product
+from typing import Protocol
 
 from dawa.axis.base import Axis, State
 from dawa.axis.written import written
 
 
-def patterns(axes: Sequence[Axis]) -> tuple[tuple[State, ...], ...]:
+class Parted(Protocol):
+    """An axis, or a column that puts records into groups."""
+
+    @property
+    def apart(self) -> tuple[State, ...]:
+        """The ways of having no cell, or no group, that are counted apart."""
+        ...
+
+
+def patterns(axes: Sequence[Parted]) -> tuple[tuple[State, ...], ...]:
     """The ways of having no cell that are counted apart, one state for each axis; the last axis changes fastest.
 
     >>> patterns([Axis("age", 0, 120, outside="own")])

@@ -22,6 +22,7 @@ from dawa.axis import NumberAxis
 from dawa.axis.apart import touching
 from dawa.cli.terminal import reported, tell
 from dawa.errors import FolderError, LargeEpsilonWarning
+from dawa.results.grouped import single
 from dawa.results.overview import overview
 from dawa.results.release import Release
 
@@ -85,7 +86,7 @@ def demo(
             warnings.catch_warnings(action="ignore", category=LargeEpsilonWarning),  # the statement says it
         ):
             path = _saved(dawa.release(table, INCOME, epsilon=total), Path(out))
-        release = dawa.load(path)
+        release = single(dawa.load(path))
         console.print(f"Released {len(release.values())} buckets, chosen privately. {release.privacy}\n")
         console.print(picture(release))
         console.print(answers(release, table["income"]))

@@ -23,6 +23,7 @@ from dawa.publish import place as places
 from dawa.publish import readme, tables
 from dawa.publish.place import ASKED, Place
 from dawa.results.answers import Answer
+from dawa.results.grouped import AnyRelease, GroupedRelease, single
 from dawa.results.keeping import RELEASE, Kept, rescued
 from dawa.results.loading import load
 from dawa.results.release import Release
@@ -80,7 +81,7 @@ class FolderKeeper:
         """The folder in which the scratch folder lies."""
         return self.place.scratch.parent
 
-    def keep(self, release: Release) -> Kept | None:
+    def keep(self, release: AnyRelease) -> Kept | None:
         """Write the release; the result is its folder or file, or None if it could only be printed.
 
         Whatever cannot be written is told by ``written.problem``: nothing is raised once the release is safe.
@@ -124,7 +125,7 @@ def prepared(
         yield FolderKeeper(place, asked, last_resort)
 
 
-def completed(place: Place, release: Release) -> Written:
+def completed(place: Place, release: AnyRelease) -> Written:
     """Complete a folder whose run was killed after it had written the release, and give it its name.
 
     Raises:
@@ -153,10 +154,10 @@ def opened(path: str | os.PathLike[str]) -> Release:
     place = Path(path)
     if place.is_dir() and not (place / RELEASE).is_file():  # a pipe in a folder that somebody sent is no release
         raise ReleaseError(f"There is no {RELEASE} in {place}.", "pass a folder that dawa release wrote.")
-    return load(place / RELEASE if place.is_dir() else place)
+    return single(load(place / RELEASE if place.is_dir() else place))
 
 
-def _kept(place: Place, release: Release, asked: Sequence[Asked], last_resort: TextIO | None) -> Written:
+def _kept(place: Place, release: AnyRelease, asked: Sequence[Asked], last_resort: TextIO | None) -> Written:
     """Write all files and give the folder its name, or keep the release as well as can be."""
     progress.reached("Writing")
     try:
@@ -175,8 +176,10 @@ def _kept(place: Place, release: Release, asked: Sequence[Asked], last_resort: T
     return written
 
 
-def _completed(place: Place, release: Release, asked: Sequence[Asked], moved: Sequence[str] = ()) -> Written:
+def _completed(place: Place, release: AnyRelease, asked: Sequence[Asked], moved: Sequence[str] = ()) -> Written:
     """Write the files that are not there yet, and were not moved to their place, and give the folder its name."""
+    if isinstance(release, GroupedRelease):
+        return _named(place, (RELEASE,), [])
     answers = ranges.answered(release, asked)
     rows = _tables(release, asked, answers)
     pictures = (FIGURE,) if picture.drawable(release) else ()
@@ -191,6 +194,11 @@ def _completed(place: Place, release: Release, asked: Sequence[Asked], moved: Se
         picture.draw(release, place.scratch / name)
     if README not in there:
         atomic.write(place.scratch / README, readme.readme(release, files), new=True)
+    return _named(place, files, answers)
+
+
+def _named(place: Place, files: Sequence[str], answers: Sequence[Answer]) -> Written:
+    """Give the folder its name, with nothing in it but its files."""
     for file in place.scratch.iterdir():
         if file.name == ASKED or HALF.fullmatch(file.name):  # or half a file that a killed run left
             file.unlink()
@@ -200,7 +208,7 @@ def _completed(place: Place, release: Release, asked: Sequence[Asked], moved: Se
         f"{why}: the release is complete in {found.folder}.", "its budget is spent: use it there, or rename it."
     )
     problem = None if found.folder == place.target else taken
-    return Written(found.folder, files, tuple(answers), found.earlier, problem)
+    return Written(found.folder, tuple(files), tuple(answers), found.earlier, problem)
 
 
 def _tables(release: Release, asked: Sequence[Asked], answers: Sequence[Answer]) -> dict[str, tables.Rows]:
@@ -217,7 +225,7 @@ def _tables(release: Release, asked: Sequence[Asked], answers: Sequence[Answer])
     return found
 
 
-def _rescued(place: Place, release: Release, last_resort: TextIO | None, reason: str) -> Written:
+def _rescued(place: Place, release: AnyRelease, last_resort: TextIO | None, reason: str) -> Written:
     """A release that does not fit where it should be, saved elsewhere."""
     rescue = rescued(release, place.rescues)
     if rescue is not None:
@@ -235,7 +243,7 @@ def _rescued(place: Place, release: Release, last_resort: TextIO | None, reason:
     return Written(place.target, (), (), problem=problem)
 
 
-def _printed(release: Release, stream: TextIO | None) -> bool:
+def _printed(release: AnyRelease, stream: TextIO | None) -> bool:
     """Whether a release could be printed to a stream."""
     with suppress(OSError, ValueError, AttributeError, MemoryError):
         stream.write(json.dumps(release.to_json()) + "\n")  # type: ignore[union-attr]

@@ -14,8 +14,8 @@ from dawa.errors import DawaError, LedgerError, printable
 from dawa.host import atomic, scratch
 from dawa.publish import folder
 from dawa.publish.place import ASKED, Place
+from dawa.results.grouped import AnyRelease
 from dawa.results.keeping import RELEASE, UNPAID, other_file, other_folder
-from dawa.results.release import Release
 from dawa.results.traces import BOOKED, Trace, Where, file_of, looked
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _recovered(ledger: "Ledger", entry: "Entry", *, dry_run: bool, ended: bool) 
         return replace(trace, state=BOOKED, where=kept)
 
 
-def _check_paid(ledger: "Ledger", entry: "Entry", found: Release) -> None:
+def _check_paid(ledger: "Ledger", entry: "Entry", found: AnyRelease) -> None:
     """Refuse to touch a release that another reservation has paid for, or that costs more than this one has paid."""
     from dawa.ledger.accounts import scope_of  # noqa: PLC0415  databases are slow to load
     from dawa.ledger.scopes import FOR  # noqa: PLC0415
@@ -72,7 +72,7 @@ def _check_paid(ledger: "Ledger", entry: "Entry", found: Release) -> None:
         )
 
 
-def _complete(where: Where, here: Path, release: Release) -> Path:
+def _complete(where: Where, here: Path, release: AnyRelease) -> Path:
     """Complete a release that is not where it should be, and give it its name; elsewhere it is complete."""
     if where.scratch.is_symlink():
         raise LedgerError(f"{where.scratch} is a link, and no run makes links.", "find out who made it.")

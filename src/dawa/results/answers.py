@@ -17,9 +17,18 @@ If nothing is cut there is no bias, but noise may not have all of c: whether som
 walk leaves an uneven bucket whole with chance c/4 at most, whatever happens otherwise. Given what it did, noise and the
 numbers of records fail with chance 3c/4 at most if something is cut. So noise has 3c/4 if nothing is, and the sum is c
 in any case. Where no walk chose the buckets, nothing is left to it, and noise has all of c.
+
+*All groups together.* The truth is a sum over groups, and so is what is known of it, from estimates that were made of
+different records, one after the other. Their noise is independent given how all buckets were chosen, so variances add,
+and the sum of all noise is a weighted sum of Laplace variables again, whatever the strategies and the weights: the
+margin of ``margins`` holds for it. All groups are like one domain that is as many times longer. The walks are asked
+about the cells along the range's border in every group, so their chance is divided by the number of these cells in all
+groups, which is known before any data. The cut buckets of all groups are bounded as those of one domain are: one or two
+by themselves, more of them together, because the noise of their totals is independent or known to be correlated. So
+noise, walks and totals have the same parts of c as above, once for all groups.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -114,36 +123,69 @@ def check_confidence(confidence: float) -> float:
     return 1 - float(confidence)
 
 
-def answers(
-    estimate: Estimate,
-    queries: BucketQueries,
-    border: FloatArray,
-    on_cells: BoolArray,
-    confidence: float,
-    notes: Sequence[str] | None = None,
-) -> list[Answer]:
-    """Answer queries that count every covered bucket once, or the part of it that they cover.
+class Ranged(NamedTuple):
+    """The records of an estimate in one or several ranges.
+
+    Attributes:
+        estimate: What was measured.
+        queries: The ranges, in bucket coordinates; each counts every covered bucket once, or the part that it covers.
+        border: At most how many cells lie along the border of each; one or two on one axis.
+        on_cells: Which of them cover whole cells only. If not, evenness inside a cell is assumed too.
+    """
+
+    estimate: Estimate
+    queries: BucketQueries
+    border: FloatArray
+    on_cells: BoolArray
+
+    @property
+    def inner(self) -> bool:
+        """Whether a range ends inside the domain, so that it may cut buckets."""
+        return bool(len(self.queries.lo) != 1 or self.queries.lo[0] > 0 or self.queries.hi[0] < self.queries.buckets)
+
+
+def answers(ranged: Sequence[Ranged], confidence: float, notes: Sequence[str] | None = None) -> list[Answer]:
+    """How many records lie in each range, in one estimate or in several of different records together.
 
     Args:
-        estimate: What was measured.
-        queries: The queries, in bucket coordinates.
-        border: At most how many cells lie along each query's border; one or two for a range on one axis.
-        on_cells: Whether a query covers whole cells only. If not, evenness inside a cell is assumed too.
+        ranged: The same ranges on every estimate.
         confidence: The confidence of each answer.
         notes: What to add to each answer, in words; None adds nothing.
     """
     chance = check_confidence(confidence)
-    cuts = cut_buckets(queries)
-    count = np.bincount(cuts.query, minlength=len(queries))
-    factor = np.where(count > 0, factor_of(estimate, chance / 2), factor_of(estimate, uncut(estimate, chance)))
-    noise = factor * np.sqrt(estimate.variances_of(queries))
-    bias = bias_of(estimate, cuts, count, border, on_cells, chance / 2)
-    value, centre = estimate.totals_of(queries), estimate.totals_of(queries, unbiased=True)
+    cuts = [cut_buckets(one.queries) for one in ranged]
+    count = _counted(cuts, len(ranged[0].queries))
+    walked = any(one.estimate.buckets.stops is not None for one in ranged)
+    estimate = ranged[0].estimate  # all have the same budget
+    if_cut, if_not = (factor_of(estimate, part) for part in (chance / 2, noise_chance(chance, walked=walked)))
+    noise = np.where(count > 0, if_cut, if_not) * deviations(ranged)
+    bias = bias_of(ranged, cuts, chance / 2)
+    value, centre = (
+        _sum(one.estimate.totals_of(one.queries, unbiased=plain) for one in ranged) for plain in (False, True)
+    )
     low, high = np.maximum(centre - noise - bias, 0), np.maximum(centre + noise + bias, 0)
     table = np.stack((value, noise, bias, centre, np.minimum(low, value), np.maximum(high, value)), axis=1).tolist()
     words = [""] * len(table) if notes is None else notes
     sure = float(confidence)
     return [Answer(a, b, c, d, e, f, sure, note) for (a, b, c, d, e, f), note in zip(table, words, strict=True)]
+
+
+def deviations(ranged: Sequence[Ranged]) -> FloatArray:
+    """The standard deviation of the noise in each range, in all estimates together."""
+    spread: FloatArray = np.sqrt(np.maximum(_sum(one.estimate.variances_of(one.queries) for one in ranged), 0))
+    return spread
+
+
+def _sum(arrays: Iterable[FloatArray]) -> FloatArray:
+    """Arrays of one length, added up entry by entry."""
+    total: FloatArray = np.add.reduce(list(arrays))
+    return total
+
+
+def _counted(cuts: Sequence[Cuts], queries: int) -> IntArray:
+    """How many buckets each query cuts, in all estimates together."""
+    count: IntArray = np.add.reduce([np.bincount(cut.query, minlength=queries) for cut in cuts])
+    return count
 
 
 def cut_buckets(queries: BucketQueries) -> Cuts:
@@ -163,31 +205,30 @@ def cut_buckets(queries: BucketQueries) -> Cuts:
     return Cuts(query[run][order], bucket[order], (queries.weight[run] * covered)[order])
 
 
-def bias_of(
-    estimate: Estimate, cuts: Cuts, count: IntArray, border: FloatArray, on_cells: BoolArray, chance: float
-) -> FloatArray:
+def bias_of(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> FloatArray:
     """How far evenness can be off in the cut buckets, with at most the given chance of being wrong."""
-    larger = np.maximum(cuts.inside, 1 - cuts.inside)
-    by_walk = np.full(len(cuts.query), np.inf)
-    stops = estimate.buckets.stops
-    if stops is not None and len(cuts.query):
-        asked = np.flatnonzero(on_cells[cuts.query])
-        chances = chance / 2 / border[cuts.query[asked]]
-        by_walk[asked] = larger[asked] * stops.uneven(chances, cuts.bucket[asked])
-    few = (count > 0) & (count <= 2)
-    bias = np.zeros(len(count))
-    # One or two cut buckets, as on a line: each takes the better of the two bounds.
-    at = np.flatnonzero(few[cuts.query])
-    bucket = cuts.bucket[at].astype(np.float64)
-    variance = estimate.range_variances(bucket, bucket + 1) if len(at) else np.zeros(0)
-    by_total = larger[at] * _most_records(estimate, cuts.bucket[at], variance, chance / 2)
-    np.add.at(bias, cuts.query[at], np.minimum(by_total, by_walk[at]))
+    m, border = len(ranged[0].queries), _sum(one.border for one in ranged)
+    count = _counted(cuts, m)
+    few, bias, by_walks = (count > 0) & (count <= 2), np.zeros(m), np.zeros(m)
+    for (estimate, _, _, on_cells), cut in zip(ranged, cuts, strict=True):
+        larger, by_walk = np.maximum(cut.inside, 1 - cut.inside), np.full(len(cut.query), np.inf)
+        stops = estimate.buckets.stops
+        if stops is not None and len(cut.query):
+            asked = np.flatnonzero(on_cells[cut.query])
+            chances = chance / 2 / border[cut.query[asked]]
+            by_walk[asked] = larger[asked] * stops.uneven(chances, cut.bucket[asked])
+        by_walks += np.bincount(cut.query, by_walk, minlength=m)
+        # One or two cut buckets, as on a line: each takes the better of the two bounds.
+        at = np.flatnonzero(few[cut.query])
+        bucket = cut.bucket[at].astype(np.float64)
+        variance = estimate.range_variances(bucket, bucket + 1) if len(at) else np.zeros(0)
+        by_total = larger[at] * _most_records(estimate, cut.bucket[at], variance, chance / 2)
+        np.add.at(bias, cut.query[at], np.minimum(by_total, by_walk[at]))
     # Many cut buckets: their totals are bounded together, because their noise mostly cancels.
     many = np.flatnonzero(count > 2)
     if len(many):
-        walked = np.bincount(cuts.query, by_walk, minlength=len(count))[many]
-        sides = [_upper(estimate, cuts, part, many, chance / 2) for part in (cuts.inside, 1 - cuts.inside)]
-        bias[many] = np.minimum(np.maximum(*sides), walked)
+        sides = [_upper(ranged, cuts, many, chance / 2, inside=inside) for inside in (True, False)]
+        bias[many] = np.minimum(np.maximum(*sides), by_walks[many])
     return bias
 
 
@@ -210,15 +251,24 @@ def _most_records(estimate: Estimate, buckets: IntArray, variance: FloatArray, c
     return most
 
 
-def _upper(estimate: Estimate, cuts: Cuts, part: FloatArray, chosen: IntArray, chance: float) -> FloatArray:
-    """The most that these parts of the cut buckets can hold, for each chosen query."""
-    first = np.searchsorted(cuts.query, np.arange(cuts.query[-1] + 2))
-    begin, entries = runs_of(first, chosen)
-    lo = cuts.bucket[entries].astype(np.float64)
+def _upper(
+    ranged: Sequence[Ranged], cuts: Sequence[Cuts], chosen: IntArray, chance: float, *, inside: bool
+) -> FloatArray:
+    """The most that the cut buckets' parts inside each chosen query can hold together, or those outside."""
     m = len(chosen)
-    queries = BucketQueries(len(estimate.buckets), begin, lo, lo + 1, part[entries], np.ones(m), float(m))
-    noise = np.sqrt(np.maximum(estimate.variances_of(queries), 0))
-    return np.maximum(estimate.totals_of(queries, unbiased=True) + factor_of(estimate, chance) * noise, 0)
+    centre, variance = np.zeros(m), np.zeros(m)
+    for (estimate, queries, _, _), cut in zip(ranged, cuts, strict=True):
+        begin, entries = runs_of(np.searchsorted(cut.query, np.arange(len(queries) + 1)), chosen)
+        held = np.flatnonzero(np.diff(begin))  # queries that cut something here
+        lo = cut.bucket[entries].astype(np.float64)
+        part = cut.inside[entries] if inside else 1 - cut.inside[entries]
+        first, ones = np.append(begin[held], begin[-1]), np.ones(len(held))
+        parts = BucketQueries(len(estimate.buckets), first, lo, lo + 1, part, ones, float(len(held)))
+        if len(held):
+            centre[held] += estimate.totals_of(parts, unbiased=True)
+            variance[held] += estimate.variances_of(parts)
+    spread = np.sqrt(np.maximum(variance, 0))
+    return np.maximum(centre + factor_of(ranged[0].estimate, chance) * spread, 0)
 
 
 def uncut(estimate: Estimate, chance: float) -> float:

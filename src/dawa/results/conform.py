@@ -9,7 +9,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from contextlib import contextmanager
+from functools import cache
 from importlib import resources
 from itertools import chain
 from typing import Any
@@ -46,19 +47,46 @@ SILENT = {"$schema", "$id", "$defs", "title", "description"}
 """Words of a schema that check nothing."""
 
 
-def conforming(data: Any) -> dict[str, Any]:  # noqa: ANN401  JSON
+SCHEMAS = {"urn:dawa:release:2": "release-2.json", "urn:dawa:release:3": "release-3.json"}
+"""The files of the schemas, by their ``$id``; the later one refers to parts of the earlier."""
+PLAIN, GROUPED = SCHEMAS
+"""The schema of a release, and of one with groups."""
+
+
+class DamageError(ReleaseError):
+    """A field of a release that cannot be; it knows where the field is."""
+
+    def __init__(self, where: str, what: str) -> None:
+        super().__init__(f"This release is damaged: {where} {what}.", RESTORE)
+        self.where, self.what = where, what
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        """Both parts."""
+        return type(self), (self.where, self.what)
+
+
+def conforming(data: Any, schema: str = PLAIN) -> dict[str, Any]:  # noqa: ANN401  JSON
     """A release's values, with arrays in the place of lists of numbers, if they are as the schema says.
 
     Raises:
         ReleaseError: If they are not; the error names the field.
     """
-    found: dict[str, Any] = _root()(data, ())
+    found: dict[str, Any] = _root(schema)(data, ())
     return found
 
 
-def damaged(where: str, problem: str) -> ReleaseError:
+def damaged(where: str, problem: str) -> DamageError:
     """The error about a field of a release."""
-    return ReleaseError(f"This release is damaged: {where} {problem}.", RESTORE)
+    return DamageError(where, problem)
+
+
+@contextmanager
+def within(outer: str) -> Iterator[None]:
+    """Errors about fields of a part of the file, which say which part that is."""
+    try:
+        yield
+    except DamageError as error:
+        raise damaged(f"{outer}.{error.where}", error.what) from error
 
 
 def field(path: tuple[str | int, ...]) -> str:
@@ -71,10 +99,15 @@ def field(path: tuple[str | int, ...]) -> str:
     return "".join(parts).removeprefix(".") or "the file"
 
 
-@lru_cache(maxsize=1)
-def _root() -> Check:
-    text = resources.files("dawa").joinpath("results/schema/release-2.json").read_text(encoding="utf-8")
-    return Compiler(json.loads(text)).compiled()
+@cache
+def _root(name: str) -> Check:
+    return _compiler(name).compiled()
+
+
+@cache
+def _compiler(name: str) -> "Compiler":
+    text = resources.files("dawa").joinpath(f"results/schema/{SCHEMAS[name]}").read_text(encoding="utf-8")
+    return Compiler(json.loads(text))
 
 
 class Compiler:
@@ -90,7 +123,8 @@ class Compiler:
 
     def _node(self, schema: Schema) -> Check:
         if "$ref" in schema:
-            return self._shared(schema["$ref"].rpartition("/")[2])
+            document, _, part = schema["$ref"].partition("#")
+            return (_compiler(document) if document else self)._shared(part)  # noqa: SLF001  of another schema
         if "oneOf" in schema:
             return self._choice(schema["oneOf"])
         if schema.get("type") == "array":
@@ -106,15 +140,21 @@ class Compiler:
 
         return check
 
-    def _shared(self, name: str) -> Check:
-        """A definition by its name, which may refer to itself."""
+    def _shared(self, place: str) -> Check:
+        """A part of the schema by its place, such as ``/$defs/column``; it may refer to itself."""
 
         def late(value: Any, path: tuple[str | int, ...]) -> Any:  # noqa: ANN401  JSON
-            if name not in self.shared:
-                self.shared[name] = self._node(self.schema["$defs"][name])
-            return self.shared[name](value, path)
+            if place not in self.shared:
+                self.shared[place] = self._node(self._at(place))
+            return self.shared[place](value, path)
 
         return late
+
+    def _at(self, place: str) -> Schema:
+        found: Any = self.schema
+        for step in place.split("/")[1:]:
+            found = found[int(step) if isinstance(found, list) else step]
+        return dict(found)
 
     def _steps(self, schema: Schema) -> Iterator[Check]:
         """One check after the other, the type first."""
@@ -186,7 +226,7 @@ class Compiler:
         return check
 
     def _types(self, branch: Schema) -> tuple[type, ...]:
-        resolved = self.schema["$defs"][branch["$ref"].rpartition("/")[2]] if "$ref" in branch else branch
+        resolved = self._at(branch["$ref"].partition("#")[2]) if "$ref" in branch else branch
         return TYPES[resolved["type"]]
 
     def _numbers(self, schema: Schema) -> Check | None:

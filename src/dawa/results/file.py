@@ -1,94 +1,107 @@
-"""How a release is written: versioned JSON, described by ``schema/release-2.json``.
+"""How a release is written: versioned JSON, described by ``schema/release-2.json``; with groups, ``release-3.json``.
 
-A field never changes its meaning. New versions add optional fields; a reader refuses only files newer than itself.
+A field never changes its meaning. New versions add optional fields; a reader refuses only files newer than itself. A
+release without groups is still written as version 2, which earlier readers know.
 """
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
-import numpy as np
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from dawa import budget, check
-from dawa.arrays import FloatArray, IntArray, frozen
 from dawa.axis import Axis
 from dawa.axis.apart import patterns
-from dawa.errors import DawaError, ReleaseError
-from dawa.layout.boxes import Boxes
-from dawa.limits import MOST_CELLS
+from dawa.axis.groups import Grouping, combinations
+from dawa.axis.ordered import Label
+from dawa.errors import ReleaseError
+from dawa.limits import MOST_CELLS, MOST_GROUPS, MOST_WALKS
 from dawa.numerals import brief
-from dawa.partition.buckets import Buckets, RowMajor, StopRule, every_cell
-from dawa.partition.split import split_line
-from dawa.results import agreeing
+from dawa.results import parts
 from dawa.results.about import About
-from dawa.results.conform import conforming, damaged
+from dawa.results.conform import GROUPED, PLAIN, conforming, damaged, within
 from dawa.results.estimate import Estimate
+from dawa.results.parts import named
 from dawa.results.statement import PrivacyStatement
-from dawa.strategy.base import RESOLUTION, Strategy
-from dawa.strategy.bumps import BumpStrategy
-from dawa.strategy.hats import HatStrategy
-from dawa.strategy.nested import NestedStrategy
-from dawa.strategy.product import ProductStrategy
-from dawa.strategy.tree import TreeStrategy, leaves_only
-from dawa.strategy.wavelet import WaveletStrategy
 
 FORMAT = "dawa-release"
-VERSION = 2
-ORDERS = ("line", "hilbert", "boxes", "rows")
-LONGEST_CAUSE = 300
-"""Characters of an error about a part that are told."""
-KINDS: dict[
-    str,
-    type[TreeStrategy]
-    | type[HatStrategy]
-    | type[BumpStrategy]
-    | type[WaveletStrategy]
-    | type[NestedStrategy]
-    | type[ProductStrategy],
-] = {
-    "tree": TreeStrategy,
-    "hats": HatStrategy,
-    "bumps": BumpStrategy,
-    "wavelet": WaveletStrategy,
-    "nested": NestedStrategy,
-    "product": ProductStrategy,
-}
+VERSION, WITH_GROUPS = 2, 3
+"""The version of a release, and of one with groups."""
 
 
-def written(
-    axes: tuple[Axis, ...],
-    estimate: Estimate,
-    privacy: PrivacyStatement,
-    others: Estimate | None = None,
-    about: About | None = None,
-) -> dict[str, Any]:
-    """A release as JSON values; ``others`` are the records that are counted apart."""
-    buckets = estimate.buckets
+class Parts(NamedTuple):
+    """What a release consists of."""
+
+    axes: tuple[Axis, ...]
+    estimate: Estimate
+    privacy: PrivacyStatement
+    others: Estimate | None = None
+    """The records that are counted apart."""
+    about: About | None = None
+    group: tuple[Label, ...] = ()
+    """Which group of a release with groups it is."""
+
+
+class GroupedParts(NamedTuple):
+    """What a release with groups consists of."""
+
+    by: tuple[Grouping, ...]
+    axes: tuple[Axis, ...]
+    privacy: PrivacyStatement
+    estimates: tuple[Estimate, ...]
+    """One for each group."""
+    others: tuple[Estimate | None, ...]
+    """The records of each group that are counted apart."""
+    none: Estimate
+    """The records in no group."""
+    about: About | None = None
+
+
+def written(release: Parts) -> dict[str, Any]:
+    """A release as JSON values."""
     return {
-        "format": FORMAT,
-        "version": VERSION,
-        "about": None if about is None else about.to_json(),
-        "privacy": privacy.to_json(),
-        "axes": [axis.to_json() for axis in axes],
-        "buckets": {
-            "bounds": buckets.bounds.tolist(),
-            "totals": estimate.totals.tolist(),
-            "unbiased": estimate.unbiased.tolist(),
-            **_lines(buckets, len(axes)),
-        },
-        "noise": {"unit_variance": estimate.unit_variance, "resolution": RESOLUTION},
-        "strategy": estimate.measured.to_json(),
-        "stops": _stops(buckets.stops),
-        "apart": None if others is None else _apart(axes, others),
+        **_head(VERSION, release.axes, release.privacy, release.about),
+        **({"group": list(release.group)} if release.group else {}),
+        **parts.written(release.estimate, len(release.axes)),
+        "apart": parts.written_apart(patterns(release.axes), release.others),
     }
 
 
-Parts = tuple[tuple[Axis, ...], Estimate, PrivacyStatement, Estimate | None, About | None]
+def written_groups(release: GroupedParts) -> dict[str, Any]:
+    """A release with groups as JSON values."""
+    each = zip(combinations(release.by), release.estimates, release.others, strict=True)
+    return {
+        **_head(WITH_GROUPS, release.axes, release.privacy, release.about),
+        "by": [grouping.to_json() for grouping in release.by],
+        "groups": [
+            {
+                "group": list(group),
+                "split": {step: str(part) for step, part in split_of(release.privacy, estimate).items()},
+                **parts.written(estimate, len(release.axes)),
+                "apart": parts.written_apart(patterns(release.axes), others),
+            }
+            for group, estimate, others in each
+        ],
+        "apart": parts.written_apart(patterns(release.by), release.none),
+    }
 
 
-def read(data: Any) -> Parts:  # noqa: ANN401  JSON
-    """What ``written`` was given: axes, estimate, statement, the records that are counted apart, words about the data.
+def split_of(privacy: PrivacyStatement, estimate: Estimate) -> dict[str, Any]:
+    """What each step spent of epsilon, with the steps of this estimate."""
+    return {**privacy.searched, **{step: part * privacy.max_rows_per_unit for step, part in estimate.split.items()}}
+
+
+def _head(version: int, axes: tuple[Axis, ...], privacy: PrivacyStatement, about: About | None) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": version,
+        "about": None if about is None else about.to_json(),
+        "privacy": privacy.to_json(),
+        "axes": [axis.to_json() for axis in axes],
+    }
+
+
+def read(data: Any) -> Parts | GroupedParts:  # noqa: ANN401  JSON
+    """What ``written`` or ``written_groups`` was given.
 
     The values are held against the schema first, then against each other, and only then used. Work and memory are in
     proportion to the size of the file.
@@ -101,191 +114,95 @@ def read(data: Any) -> Parts:  # noqa: ANN401  JSON
     version = data.get("version")
     if not check.is_whole(version, 1):
         raise damaged("version", "is missing, or not a whole number of at least 1")
-    if version > VERSION:
+    if version > WITH_GROUPS:
         raise ReleaseError(
-            f"This release has version {brief(version)}, newer than {VERSION}.", "update dawa: pip install -U dawa."
+            f"This release has version {brief(version)}, newer than {WITH_GROUPS}.",
+            "update dawa: pip install -U dawa.",
         )
-    known = conforming(data)
+    known = conforming(data, GROUPED if version == WITH_GROUPS else PLAIN)
     axes = tuple(_axis(axis, i) for i, axis in enumerate(known["axes"]))
-    with _named("axes"):
+    with named("axes"):
         if len({axis.column for axis in axes}) < len(axes):
             raise damaged("axes", "have the same column twice")
         if math.prod(axis.size for axis in axes) > MOST_CELLS:
             raise damaged("axes", "have more than 2^62 cells together")
-    with _named("privacy"):
+    with named("privacy"):
         privacy = PrivacyStatement.from_json(known["privacy"])
-    estimate = _estimate(known, axes, privacy)
-    with _named("apart"):
-        others = _others(known.get("apart"), axes, privacy)
-    with _named("about"):
-        return axes, estimate, privacy, others, About.from_json(known.get("about"))
+    return (_grouped if version == WITH_GROUPS else _plain)(known, axes, privacy)
 
 
-@contextmanager
-def _named(where: str) -> Iterator[None]:
-    """Errors about a part of the file that name it, whatever they are."""
-    try:
-        yield
-    except ReleaseError:
-        raise
-    except DawaError as error:
-        raise damaged(where, f"is not possible ({error.problem[:LONGEST_CAUSE].removesuffix('.')})") from error
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
-        raise damaged(where, f"cannot be read ({type(error).__name__})") from error
+def _plain(known: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStatement) -> Parts:
+    group = tuple(known.get("group") or ())
+    if len(group) != len(privacy.by):
+        raise damaged("group", "does not have one value for each column in privacy.by")
+    estimate = parts.read(known, axes, privacy)
+    with named("apart"):
+        others = parts.read_apart(known.get("apart"), patterns(axes), privacy, "axes")
+    with named("about"):
+        return Parts(axes, estimate, privacy, others, About.from_json(known.get("about")), group)
+
+
+def _grouped(known: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStatement) -> GroupedParts:
+    by = tuple(_grouping(one, i) for i, one in enumerate(known["by"]))
+    if tuple(grouping.column for grouping in by) != privacy.by:
+        raise damaged("by", "does not name the columns in privacy.by")
+    columns = {*(axis.column for axis in axes), *privacy.by}
+    if len(columns) < len(axes) + len(by):
+        raise damaged("by", "names a column twice, or one that is an axis")
+    count = math.prod(grouping.size for grouping in by)
+    if count > MOST_GROUPS or count * math.prod(axis.size for axis in axes) > MOST_CELLS:
+        raise damaged("by", "has too many groups")
+    groups = known["groups"]
+    if len(groups) != count:
+        raise damaged("groups", f"has {len(groups):,} entries, not {count:,}")
+    _check_walks(groups)
+    estimates, others = [], []
+    for i, (group, wanted) in enumerate(zip(groups, combinations(by), strict=True)):
+        with within(f"groups[{i}]"):
+            if [(type(part), part) for part in group["group"]] != [(type(part), part) for part in wanted]:
+                raise damaged("group", "is not what the columns in by say")
+            own = _with_split(privacy, group.get("split"))
+            estimates.append(parts.read(group, axes, own))
+            with named("apart"):
+                others.append(parts.read_apart(group.get("apart"), patterns(axes), own, "axes"))
+    with named("apart"):
+        none = parts.read_apart(known["apart"], patterns(by), privacy, "columns in by")
+    if none is None:
+        raise damaged("apart", "is missing")
+    with named("about"):
+        about = About.from_json(known.get("about"))
+    return GroupedParts(by, axes, privacy, tuple(estimates), tuple(others), none, about)
 
 
 def _axis(data: dict[str, Any], number: int) -> Axis:
-    with _named(f"axes[{number}]"):
+    with named(f"axes[{number}]"):
         return Axis.from_json(data)
 
 
-def _estimate(data: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStatement) -> Estimate:
-    shape = tuple(axis.size for axis in axes)
-    buckets = data["buckets"]
-    bounds = _bounds(buckets["bounds"], math.prod(shape))
-    totals, unbiased = (_as_many(buckets[name], len(bounds) - 1, f"buckets.{name}") for name in ("totals", "unbiased"))
-    boxes = _boxes(buckets, shape, bounds)
-    with _named("strategy"):
-        strategy = _strategy(data["strategy"], len(bounds) - 1)
-    with _named("stops"):
-        stops = _stop_rule(data.get("stops"), len(bounds) - 1)
-    by_rows = buckets.get("order") == "rows"
-    if by_rows and (len(totals) != math.prod(shape) or stops is not None):
-        raise damaged("buckets.order", "is 'rows', but not every cell is a bucket, or there are stops")
-    variance = float(data["noise"]["unit_variance"])
-    with _named("noise"):
-        agreeing.check_measured(variance, privacy, int(strategy.column_sums().max()), stops)
-    if isinstance(strategy, ProductStrategy) and (not by_rows or strategy.shape != shape):
-        raise damaged("strategy.shape", "does not fit the axes and the order of the buckets")
-    return Estimate(
-        shape=shape,
-        epsilon=privacy.mechanism_epsilon,
-        buckets=RowMajor(bounds) if by_rows else Buckets(bounds, stops=stops, boxes=boxes),
-        unbiased=unbiased,
-        totals=totals,
-        strategy=strategy,
-        unit_variance=variance,
-        mechanism=privacy.mechanism,
-        options=privacy.options,
-        split=privacy.mechanism_split,
-        randomness=privacy.randomness,
-    )
+def _grouping(data: dict[str, Any], number: int) -> Grouping:
+    with named(f"by[{number}]"):
+        return Grouping.from_json(data)
 
 
-def _bounds(bounds: IntArray, size: int) -> IntArray:
-    """Bucket bounds, if they divide the domain."""
-    rising = np.diff(bounds) > 0
-    if not rising.all():
-        raise damaged(f"buckets.bounds[{int(np.argmin(rising)) + 1}]", "is not larger than the bound before it")
-    for at, wanted in ((0, 0), (len(bounds) - 1, size)):
-        if bounds[at] != wanted:
-            raise damaged(f"buckets.bounds[{at}]", f"is not {wanted}, as the axes say")
-    return frozen(bounds)
+def _with_split(privacy: PrivacyStatement, split: dict[str, str] | None) -> PrivacyStatement:
+    """The statement of a group that spent its budget in this way."""
+    if split is None:
+        return privacy
+    with named("split"):
+        found = {step: budget.fraction(part) for step, part in split.items()}
+    if sum(found.values()) != privacy.epsilon:
+        raise damaged("split", "does not add up to epsilon")
+    if any(found.get(step) != part for step, part in privacy.searched.items()):
+        raise damaged("split", "does not have the parts that privacy.searched has")
+    return privacy.spending(found)
 
 
-def _as_many(numbers: FloatArray, count: int, where: str) -> FloatArray:
-    if len(numbers) != count:
-        raise damaged(where, f"has {len(numbers):,} entries, not {count:,}")
-    return frozen(numbers)
-
-
-def _apart(axes: tuple[Axis, ...], others: Estimate) -> dict[str, Any]:
-    """The records that are counted apart, one number for each way of having no cell."""
-    return {
-        "states": [list(way) for way in patterns(axes)],
-        "totals": others.totals.tolist(),
-        "unbiased": others.unbiased.tolist(),
-        "unit_variance": others.unit_variance,
-    }
-
-
-def _others(data: dict[str, Any] | None, axes: tuple[Axis, ...], privacy: PrivacyStatement) -> Estimate | None:
-    """The estimate that ``_apart`` was given: noise on every number by itself."""
-    ways = patterns(axes)
-    if data is None:
-        if ways:
-            raise damaged("apart", "is missing, and the axes count records apart")
-        return None
-    if not ways:
-        raise damaged("apart", "is there, and the axes count no records apart")
-    if [tuple(way) for way in data["states"]] != list(ways):
-        raise damaged("apart.states", "do not fit the axes")
-    agreeing.check_apart(float(data["unit_variance"]), privacy)
-    totals, unbiased = (_as_many(data[name], len(ways), f"apart.{name}") for name in ("totals", "unbiased"))
-    if not np.array_equal(totals, np.maximum(unbiased, 0)):
-        raise damaged("apart.totals", "are not unbiased without what is below 0")
-    return Estimate(
-        shape=(len(ways),),
-        epsilon=privacy.mechanism_epsilon,
-        buckets=every_cell(len(ways)),
-        unbiased=unbiased,
-        totals=totals,
-        strategy=leaves_only(np.full(len(ways), RESOLUTION)),
-        unit_variance=float(data["unit_variance"]),
-        mechanism="identity",
-        options={},
-        split={},
-        randomness=privacy.randomness,
-    )
-
-
-def _lines(buckets: Buckets, axes: int) -> dict[str, Any]:
-    """How cells are lined up, if there are several axes."""
-    if buckets.boxes is not None:
-        return {"order": "boxes", "lo": buckets.boxes.lo.tolist(), "hi": buckets.boxes.hi.tolist()}
-    if isinstance(buckets, RowMajor):
-        return {"order": "rows"}
-    return {"order": "hilbert"} if axes > 1 else {}
-
-
-def _boxes(data: dict[str, Any], shape: tuple[int, ...], bounds: IntArray) -> Boxes | None:
-    """The buckets as boxes, if they are boxes."""
-    order = data.get("order", "line")
-    if (order == "line") != (len(shape) == 1 and order != "boxes"):
-        raise damaged("buckets.order", f"cannot be {order!r} along {len(shape)} axes")
-    if order != "boxes":
-        return None
-    for corner in ("lo", "hi"):
-        if data[corner].shape != (len(bounds) - 1, len(shape)):
-            raise damaged(f"buckets.{corner}", "does not have one entry for each axis of each bucket")
-    boxes = Boxes(frozen(data["lo"]), frozen(data["hi"]))
-    with _named("buckets.lo and buckets.hi"):
-        boxes.check_tiling(shape)
-    if not np.array_equal(boxes.bounds, bounds):
-        raise damaged("buckets.bounds", "do not count the cells of the boxes")
-    return boxes
-
-
-def _strategy(data: dict[str, Any], buckets: int) -> Strategy:
-    """The strategy, if it fits the buckets and the budget."""
-    strategy = KINDS[data["kind"]].from_json(data)
-    if strategy.buckets != buckets:
-        raise damaged("strategy", f"is for {strategy.buckets:,} buckets, not {buckets:,}")
-    if (strategy.column_sums() > RESOLUTION).any():
-        raise damaged("strategy", "weighs more than its budget")
-    return strategy
-
-
-def _stops(stops: StopRule | None) -> dict[str, Any] | None:
-    if stops is None:
-        return None
-    table = stops.table
-    return {
-        "loss": str(table.epsilon),
-        "least": table.least,
-        "theta": table.theta,
-        "step": table.step,
-        "offset": table.offset,
-        "depth": stops.depth.tolist(),
-    }
-
-
-def _stop_rule(data: dict[str, Any] | None, buckets: int) -> StopRule | None:
-    if data is None:
-        return None
-    table = split_line(budget.fraction(data["loss"]), float(data["least"]), float(data["theta"]))
-    if (table.step, table.offset) != (data["step"], data["offset"]):
-        raise damaged("stops", "has a step or an offset that its other numbers do not give")
-    if len(data["depth"]) != buckets:
-        raise damaged("stops.depth", f"has {len(data['depth']):,} entries, not {buckets:,}")
-    return StopRule(table, frozen(data["depth"]))
+def _check_walks(groups: Sequence[dict[str, Any]]) -> None:
+    """Refuse files in which every group has another table of probabilities: a few bytes would cost much work each."""
+    seen = set()
+    for i, group in enumerate(groups):
+        stops = group.get("stops")
+        if stops is not None:
+            seen.add((stops["loss"], stops["least"], stops["theta"]))
+        if len(seen) > MOST_WALKS:
+            raise damaged(f"groups[{i}].stops", f"is one of more than {MOST_WALKS} kinds in this file")

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from dawa.errors import FolderError, UnbookedWarning, outside
 from dawa.host import atomic, scratch
-from dawa.results.release import Release
+from dawa.results.grouped import AnyRelease
 
 RELEASE = "release.json"
 """The file that makes a folder a release."""
@@ -83,7 +83,7 @@ class Keeper(Protocol):
         """The folder in which it is written first."""
         ...
 
-    def keep(self, release: Release) -> Kept | None:
+    def keep(self, release: AnyRelease) -> Kept | None:
         """Put it there, through to the disk; the result is where it is, or None if it is nowhere."""
         ...
 
@@ -110,7 +110,7 @@ def rescues(target: Path, scratch_folder: Path) -> list[Path]:
     return [folder / rescue_name(target, scratch_folder) for folder in dict.fromkeys(found)]
 
 
-def rescued(release: Release, places: Sequence[Path]) -> Path | None:
+def rescued(release: AnyRelease, places: Sequence[Path]) -> Path | None:
     """Save a release at the first of these places that can be written; None if none can."""
     for place in places:
         with suppress(OSError, MemoryError):
@@ -194,7 +194,7 @@ class FileKeeper:
         """The folder of the file."""
         return self.file.parent
 
-    def keep(self, release: Release) -> Kept | None:
+    def keep(self, release: AnyRelease) -> Kept | None:
         """Save it, or save it elsewhere with a warning; None if it is in memory alone."""
         through = self.scratch if self.scratch.is_dir() else None  # somebody may have removed it: it was empty
         other = other_file(self.file, self.scratch)

@@ -8,6 +8,7 @@ from typing import BinaryIO
 from dawa.errors import ReleaseError
 from dawa.limits import MOST_RELEASE_BYTES
 from dawa.results import file, json_text
+from dawa.results.grouped import AnyRelease, GroupedRelease
 from dawa.results.release import Release
 
 SPACE = b" \t\r\n\xef\xbb\xbf"
@@ -17,8 +18,8 @@ PIECE = 2**16
 """Bytes of a file that are read at a time."""
 
 
-def load(path: str | PathLike[str]) -> Release:
-    """Read a release that ``Release.save`` wrote.
+def load(path: str | PathLike[str]) -> AnyRelease:
+    """Read a release that ``Release.save`` or ``GroupedRelease.save`` wrote.
 
     Raises:
         ReleaseError: If there is no such file, or it is not a release that this version can read.
@@ -60,7 +61,7 @@ def _rest(opened: BinaryIO, most: int) -> Iterator[bytes]:
         most = 0 if b"\0" in piece else most - len(piece)
 
 
-def loaded(content: bytes, source: str = "The file") -> Release:
+def loaded(content: bytes, source: str = "The file") -> AnyRelease:
     """A release from the bytes of its file.
 
     Args:
@@ -71,6 +72,7 @@ def loaded(content: bytes, source: str = "The file") -> Release:
         ReleaseError: If they are not a release that this version can read; the error names the field.
     """
     try:
-        return Release(*file.read(json_text.values(content, source)))
+        parts = file.read(json_text.values(content, source))
     except MemoryError:
         raise ReleaseError(f"{source} does not fit in memory.", "use a machine with more memory.") from None
+    return GroupedRelease(*parts) if isinstance(parts, file.GroupedParts) else Release(*parts)

@@ -15,13 +15,14 @@ from dawa import check
 from dawa.arrays import FloatArray
 from dawa.axis import Axis, State
 from dawa.axis.apart import named, patterns, touching
+from dawa.axis.ordered import Label
 from dawa.errors import OptionError
 from dawa.host import atomic
 from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.results import bands, ends, file, quantiles, statistics, tabled
 from dawa.results.about import About
-from dawa.results.answers import Answer, answers
+from dawa.results.answers import Answer, Ranged, answers
 from dawa.results.bands import Band
 from dawa.results.ends import End, Range
 from dawa.results.estimate import Estimate
@@ -53,6 +54,21 @@ class Apart:
     answer: Answer
 
 
+def apart_of(
+    axes: Sequence[Axis], ways: Sequence[tuple[State, ...]], others: Estimate, confidence: float, note: str
+) -> list[Apart]:
+    """The records that are counted apart, one number for each of these ways; ``axes`` name what the ways are about."""
+    each, one = np.arange(len(ways), dtype=np.float64), np.ones(len(ways))
+    queries = BucketQueries.of_runs(len(ways), each, each + 1)
+    found = answers([Ranged(others, queries, one, one > 0)], confidence, [note] * len(ways))
+    return [Apart(named(axes, way), way, answer) for way, answer in zip(ways, found, strict=True)]
+
+
+def with_ends(axes: Sequence[Axis], pairs: Sequence[tuple[object, object]], found: list[Answer]) -> list[Answer]:
+    """Answers that keep the ranges that were asked."""
+    return [replace(one, **ends.told_ends(axes, *pair)) for one, pair in zip(found, pairs, strict=True)]
+
+
 @dataclass(frozen=True, eq=False)
 class Release:
     """An estimate with its axes and its privacy statement.
@@ -64,6 +80,8 @@ class Release:
         others: The records that have no cell on some axis, one bucket for each way of having none; None if they were
             left out, or counted in the first or last cells. ``apart`` shows them.
         about: Words about the data, as their custodian chose them; None if there are none.
+        group: Which group of a ``GroupedRelease`` this is, its value in each of the columns in ``privacy.by``; empty if
+            there are no groups.
     """
 
     axes: tuple[Axis, ...]
@@ -71,6 +89,7 @@ class Release:
     privacy: PrivacyStatement
     others: Estimate | None = None
     about: About | None = None
+    group: tuple[Label, ...] = ()
 
     def __post_init__(self) -> None:
         if self.about is not None:
@@ -165,12 +184,7 @@ class Release:
         ways = patterns(self.axes)
         if self.others is None:
             return []
-        each = np.arange(len(ways), dtype=np.float64)
-        queries = BucketQueries.of_runs(len(ways), each, each + 1)
-        whole = np.ones(len(ways), dtype=bool)
-        notes = [self.privacy.kept] * len(ways)
-        found = answers(self.others, queries, np.ones(len(ways)), whole, confidence, notes)
-        return [Apart(named(self.axes, way), way, answer) for way, answer in zip(ways, found, strict=True)]
+        return apart_of(self.axes, ways, self.others, confidence, self.privacy.kept)
 
     def values(self, lo: ArrayLike | None = None, hi: ArrayLike | None = None) -> FloatArray:
         """The estimated number of records in each bucket, or in each of many ranges."""
@@ -314,7 +328,8 @@ class Release:
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON values, as ``save`` writes them."""
-        return file.written(self.axes, self.estimate, self.privacy, self.others, self.about)
+        parts = (self.axes, self.estimate, self.privacy, self.others, self.about, self.group)
+        return file.written(file.Parts(*parts))
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the release as JSON, whole or not at all; ``dawa.load`` reads it back."""
@@ -348,12 +363,12 @@ class Release:
         return picture.figure(self, path)
 
     def _answers(self, pairs: list[tuple[object, object]], confidence: float) -> list[Answer]:
-        asked = ends.queries(self.axes, self.estimate, pairs)
-        found = answers(self.estimate, *asked, confidence, [self._note(*pair) for pair in pairs])
-        return [replace(one, **ends.told_ends(self.axes, *pair)) for one, pair in zip(found, pairs, strict=True)]
+        ranged = Ranged(self.estimate, *ends.queries(self.axes, self.estimate, pairs))
+        found = answers([ranged], confidence, [self._note(*pair) for pair in pairs])
+        return with_ends(self.axes, pairs, found)
 
-    def _ranged(self, lo: object, hi: object) -> statistics.Ranged:
-        return statistics.Ranged(self.estimate, *ends.queries(self.axes, self.estimate, [(lo, hi)]))
+    def _ranged(self, lo: object, hi: object) -> Ranged:
+        return Ranged(self.estimate, *ends.queries(self.axes, self.estimate, [(lo, hi)]))
 
     def _pair(
         self, first: Range, second: Range, other: "Release | None", confidence: float
@@ -364,11 +379,19 @@ class Release:
             raise OptionError(f"{told(rel)} is not a release.", "pass one, such as dawa.load(…), or leave it out.")
         for one in (first, second):
             ends.check_pair(one)
-        apart = self.privacy.private and rel.privacy.private and None not in {self.id, rel.id} and self.id != rel.id
+        apart = self._drawn_apart(rel)
         notes = dict.fromkeys((self._note(*first), rel._note(*second)))  # noqa: SLF001  a release too
         ranged = self._ranged(*first), rel._ranged(*second)  # noqa: SLF001
         pair = statistics.ranges(*ranged, confidence, apart=apart)
         return pair, "; ".join(note for note in notes if note)
+
+    def _drawn_apart(self, rel: "Release") -> bool:
+        """Whether the noise of this release and that of another one are known to be independent."""
+        if None in {self.id, rel.id}:
+            return False
+        if self.id == rel.id:  # one run, which drew the noise of its groups one after the other
+            return self.privacy.by == rel.privacy.by and self.group != rel.group
+        return self.privacy.private and rel.privacy.private
 
     def _remark_of_all(self, reading: str = "") -> str:
         """What is remarked about all records together."""
@@ -383,6 +406,8 @@ class Release:
         axes = " × ".join(f"{axis.column!r} from {axis.start} to {axis.stop}" for axis in self.axes)
         buckets, ways = len(self.estimate.buckets), 0 if self.others is None else len(self.others.buckets)
         apart = f" and {ways} count{'s' * (ways != 1)} apart" if ways else ""
+        which = ", ".join(f"{name}={value!r}" for name, value in zip(self.privacy.by, self.group, strict=False))
+        axes = f"{which}, {axes}" if which else axes
         return f"Release({axes}, epsilon={self.privacy.epsilon}, {buckets} bucket{'s' * (buckets != 1)}{apart})"
 
     def _repr_html_(self) -> str:

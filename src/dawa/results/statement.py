@@ -1,7 +1,7 @@
 """The privacy statement of a release: what is protected, against whom, and at what cost."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -35,6 +35,7 @@ class PrivacyStatement:
         id: The release's name, by which a ledger knows it.
         searched: What was spent on finding bounds or a cap in the data, for each of them; ``split`` holds it too.
         where: The condition that the counted records meet; empty if all of them were counted.
+        by: The columns that put records into groups; none if there are no groups.
     """
 
     epsilon: Fraction
@@ -52,6 +53,7 @@ class PrivacyStatement:
     id: str | None = None
     searched: dict[str, Fraction] = field(default_factory=dict)
     where: str = ""
+    by: tuple[str, ...] = ()
 
     @property
     def mechanism_epsilon(self) -> Fraction:
@@ -115,7 +117,7 @@ class PrivacyStatement:
         return (
             f"{self.claim} whatever is published here would have"
             f" been published with {self._likeness()}, with {self.neighbours}."
-            f" {caution}{self._who()}{handling} Spent: {parts}."
+            f" {caution}{self._who()}{self._once()}{handling} Spent: {parts}."
             f" Mechanism: {self.mechanism} ({_named(self.options)}). Noise: {self.randomness}."
             f" Made with dawa {self.library}."
         )
@@ -154,6 +156,24 @@ class PrivacyStatement:
             f" appears under several values is protected less: with k values, at k times that epsilon."
         )
 
+    def _once(self) -> str:
+        """Why all groups together cost no more than one, if there are groups."""
+        if not self.by:
+            return ""
+        if not self.unit_columns:
+            return (
+                f" A record is in one group by {listed(self.by)} at most, or counted apart, so all groups together cost"
+                " that epsilon once."
+            )
+        return (
+            f" The groups by {listed(self.by)} share this limit: the records of one {self.unit} in all groups, and"
+            " those in none, were counted together. So all groups together cost that epsilon once."
+        )
+
+    def spending(self, split: dict[str, Fraction]) -> "PrivacyStatement":
+        """The same statement about one of several groups, which spent the budget in this way."""
+        return replace(self, split=split)
+
     def to_json(self) -> dict[str, Any]:
         """Plain values; exact numbers as fractions in strings."""
         return {
@@ -173,6 +193,7 @@ class PrivacyStatement:
             "id": self.id,
             "searched": {step: str(part) for step, part in self.searched.items()},
             "where": self.where,
+            **({"by": list(self.by)} if self.by else {}),
             "statement": str(self),
         }
 
@@ -199,6 +220,7 @@ class PrivacyStatement:
             data.get("id"),
             {step: budget.exact(part) for step, part in data.get("searched", {}).items()},
             data.get("where", ""),
+            tuple(data.get("by", ())),
         )
         statement._check(data)
         return statement

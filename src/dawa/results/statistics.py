@@ -18,20 +18,29 @@ counts.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
-from dawa.arrays import BoolArray, FloatArray, IntArray
+from dawa.arrays import FloatArray, IntArray
 from dawa.axis import Axis
 from dawa.axis.numbers import EdgeAxis, NumberAxis
 from dawa.budget import shown
 from dawa.errors import OptionError, ReleaseError
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.results.answers import Cuts, bias_of, check_confidence, cut_buckets, factor_of, uncut
+from dawa.results.answers import (
+    Cuts,
+    Ranged,
+    bias_of,
+    check_confidence,
+    cut_buckets,
+    deviations,
+    factor_of,
+    uncut,
+)
 from dawa.results.answers import sure as percent
 from dawa.results.estimate import Estimate
 
@@ -83,27 +92,6 @@ Told = tuple[float, float, float, float, float]
 """Value, margin of the noise, bound on the bias, low and high."""
 
 
-class Ranged(NamedTuple):
-    """The records in one range of a release.
-
-    Attributes:
-        estimate: What was measured.
-        queries: The range, in bucket coordinates.
-        border: At most how many cells lie along its border.
-        on_cells: Whether it covers whole cells only.
-    """
-
-    estimate: Estimate
-    queries: BucketQueries
-    border: FloatArray
-    on_cells: BoolArray
-
-    @property
-    def inner(self) -> bool:
-        """Whether it ends inside the domain, so that it may cut buckets."""
-        return bool(len(self.queries.lo) != 1 or self.queries.lo[0] > 0 or self.queries.hi[0] < self.queries.buckets)
-
-
 class Sum(NamedTuple):
     """A sum over records: what it seems to be, the deviation of its noise, and a bound on its bias."""
 
@@ -142,14 +130,18 @@ def ratio(pair: Pair, most: float = math.inf) -> Told:
         ReleaseError: If the second sum seems to be 0.
     """
     if pair.second.value <= 0:
-        raise ReleaseError(
-            "There seem to be no records to compare with, so there is no ratio.",
-            "ask for counts instead; noise exceeds the counts here.",
-        )
+        raise _nothing()
     value = min(max(pair.first.value / pair.second.value, 0), most)
     low, high = _lower(pair), _upper(pair)
     noise, bias = pair.noise(value) / pair.second.value, pair.bias(value) / pair.second.value
     return value, noise, bias, min(low, value), max(min(high, most), value)
+
+
+def _nothing() -> ReleaseError:
+    return ReleaseError(
+        "There seem to be no records to compare with, so there is no ratio.",
+        "ask for counts instead; noise exceeds the counts here.",
+    )
 
 
 def _upper(pair: Pair) -> float:
@@ -202,22 +194,56 @@ def ranges(first: Ranged, second: Ranged, confidence: float, *, apart: bool) -> 
         confidence: The confidence of what is made of them.
         apart: Whether the noise of the two releases was drawn apart.
     """
-    chance = check_confidence(confidence)
-    cuts = [cut_buckets(one.queries) for one in (first, second)]
-    may_cut = sum(one.inner for one in (first, second))  # known before any data, so no chance is spent twice
-    sums = [_records(one, cut, chance / 2 / max(may_cut, 1)) for one, cut in zip((first, second), cuts, strict=True)]
-    cut = any(len(one.query) for one in cuts)
-    parts = [chance / 2 if cut else uncut(one.estimate, chance) for one in (first, second)]
-    factor = max(factor_of(one.estimate, min(parts)) for one in (first, second))
-    return Pair(sums[0], sums[1], _covariance(first, second, apart=apart), factor)
+    return _of_sums([first], [second], confidence, _covariance(first, second, apart=apart))
 
 
-def _records(one: Ranged, cuts: Cuts, chance: float) -> Sum:
+def part(first: Ranged, rest: Sequence[Ranged], confidence: float) -> Told:
+    """The records in a range of one estimate, as a part of those in ranges of several estimates of different records.
+
+    Args:
+        first: The range whose records are the part.
+        rest: Those of the other records.
+        confidence: The confidence of the part.
+
+    With A records in the one and R in the others, the part is A/(A + R) = r/(1 + r), r = A/R, which grows with r: the
+    interval holds what the plausible r give. The noise of A and R is independent.
+
+    Raises:
+        ReleaseError: If there seem to be no records at all.
+    """
+    if not rest:
+        return 1.0, 0.0, 0.0, 1.0, 1.0
+    pair = _of_sums([first], rest, confidence, 0.0)
+    every = pair.first.value + pair.second.value
+    if every <= 0:
+        raise _nothing()
+    value = min(max(pair.first.value / every, 0.0), 1.0)
+    low, high = (odds / (1 + odds) if odds < math.inf else 1.0 for odds in (_lower(pair), _upper(pair)))
+    noise = pair.factor * math.hypot((1 - value) * pair.first.deviation, value * pair.second.deviation)
+    bias = (1 - value) * pair.first.bias + value * pair.second.bias
+    return value, noise / every, bias / every, min(low, value), max(high, value)
+
+
+def _of_sums(first: Sequence[Ranged], second: Sequence[Ranged], confidence: float, covariance: float | None) -> Pair:
+    """The records in two ranges, each in one estimate or in several of different records."""
+    chance, both = check_confidence(confidence), (first, second)
+    cuts = [[cut_buckets(one.queries) for one in ranged] for ranged in both]
+    may_cut = sum(any(one.inner for one in ranged) for ranged in both)  # known before any data, so none is spent twice
+    sums = [_records(*one, chance / 2 / max(may_cut, 1)) for one in zip(both, cuts, strict=True)]
+    cut = any(len(one.query) for each in cuts for one in each)
+    every = [one.estimate for ranged in both for one in ranged]
+    parts = [chance / 2 if cut else uncut(estimate, chance) for estimate in every]
+    factor = max(factor_of(estimate, min(parts)) for estimate in every)
+    return Pair(sums[0], sums[1], covariance, factor)
+
+
+def _records(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> Sum:
     """The records in a range; the bound on its bias has at most this chance of being wrong."""
-    bias = bias_of(one.estimate, cuts, np.bincount(cuts.query, minlength=1), one.border, one.on_cells, chance)
-    value, centre = (float(one.estimate.totals_of(one.queries, unbiased=plain)[0]) for plain in (False, True))
-    deviation = math.sqrt(max(float(one.estimate.variances_of(one.queries)[0]), 0))
-    return Sum(value, centre, deviation, float(bias[0]))
+    bias = float(bias_of(ranged, cuts, chance)[0])
+    value, centre = (
+        float(sum(one.estimate.totals_of(one.queries, unbiased=plain)[0] for one in ranged)) for plain in (False, True)
+    )
+    return Sum(value, centre, float(deviations(ranged)[0]), bias)
 
 
 def _covariance(first: Ranged, second: Ranged, *, apart: bool) -> float | None:

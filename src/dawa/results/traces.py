@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from dawa.errors import DawaError
 from dawa.host import mounts, scratch
+from dawa.results.grouped import AnyRelease
 from dawa.results.keeping import KEPT, RELEASE, UNPAID, other_file, other_folder, rescue_name
 from dawa.results.loading import load
-from dawa.results.release import Release
 
 if TYPE_CHECKING:
     from dawa.ledger import Entry
@@ -191,7 +191,7 @@ def traced(entry: "Entry", *, ended: bool = False) -> Trace:
 
 
 @contextmanager
-def looked(entry: "Entry", *, ended: bool = False) -> Iterator[tuple[Trace, Where | None, Release | None]]:
+def looked(entry: "Entry", *, ended: bool = False) -> Iterator[tuple[Trace, Where | None, AnyRelease | None]]:
     """Look where a release should be; while the block runs, no other process completes it.
 
     Args:
@@ -207,7 +207,7 @@ def looked(entry: "Entry", *, ended: bool = False) -> Iterator[tuple[Trace, Wher
         yield Trace(entry, state, here or where.target, looked=where.looked), where, found
 
 
-def _searched(where: Where, locks: ExitStack, *, ended: bool) -> tuple[str, Path | None, Release | None]:
+def _searched(where: Where, locks: ExitStack, *, ended: bool) -> tuple[str, Path | None, AnyRelease | None]:
     """The state of a release, where it is, and the release itself; what was looked at stays locked."""
     for _ in range(LOOKS):
         there = os.path.lexists(where.scratch)
@@ -217,7 +217,7 @@ def _searched(where: Where, locks: ExitStack, *, ended: bool) -> tuple[str, Path
     return found
 
 
-def _once(where: Where, locks: ExitStack, *, ended: bool) -> tuple[str, Path | None, Release | None]:
+def _once(where: Where, locks: ExitStack, *, ended: bool) -> tuple[str, Path | None, AnyRelease | None]:
     hidden: list[Path] = []
     unreadable, unlocked, own = None, False, where.places
     for here in filter(_maybe, [*own, *where.others(hidden)]):

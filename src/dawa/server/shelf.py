@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dawa.errors import DawaError, ReleaseError
 from dawa.limits import MOST_PAGES_BYTES
+from dawa.results.grouped import single
 from dawa.results.keeping import RELEASE
 from dawa.results.loading import contents, loaded
 from dawa.results.release import Release
@@ -93,7 +94,7 @@ def filled(places: Sequence[str | PathLike[str]]) -> Shelf:
     for file in files:
         try:
             content = contents(file)
-            release = loaded(content, str(file))
+            release = single(loaded(content, str(file)))
         except (DawaError, OSError, RecursionError) as error:
             reason = error.problem if isinstance(error, DawaError) else "It cannot be read."
             skipped.append(f"{file} is not served. {reason}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from dawa.results.grouped import single
 from dawa.results.loading import loaded
 from dawa.server import application
 from dawa.server.shelf import Shelf, Shelved
@@ -24,7 +25,7 @@ class Http:
     def __init__(self) -> None:
         made = releases.seeds()
         shelved = {
-            f"r{i}": Shelved(f"r{i}", Path(f"r{i}.json"), loaded(one.encode()), one.encode())
+            f"r{i}": Shelved(f"r{i}", Path(f"r{i}.json"), single(loaded(one.encode())), one.encode())
             for i, one in enumerate(made)
         }
         self.app = application.made(Shelf(shelved, ()), MANY)

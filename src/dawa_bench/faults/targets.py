@@ -18,6 +18,7 @@ from dawa.axis import Axis
 from dawa.axis.written import middle, written
 from dawa.errors import DawaError
 from dawa.publish import page, readme, tables
+from dawa.results.grouped import AnyRelease, GroupedRelease, single
 from dawa.results.loading import loaded
 from dawa.results.overview import overview
 from dawa.results.release import Release
@@ -73,10 +74,35 @@ class Loader:
         return "accepted"
 
 
-def _asked(release: Release, rng: random.Random) -> None:
+def _asked(release: AnyRelease, rng: random.Random) -> None:
     """Ask a release whatever its readers ask."""
     repr(release)
     str(release.privacy)
+    if rng.random() < 0.2:
+        again = loaded(json.dumps(release.to_json(), allow_nan=False).encode())
+        if again.to_json() != release.to_json():
+            raise FindingError("it is read back as something else")
+    if isinstance(release, GroupedRelease):
+        _asked_groups(release, rng)
+        release = rng.choice(list(release.values()))
+    _asked_one(release, rng)
+
+
+def _asked_groups(release: GroupedRelease, rng: random.Random) -> None:
+    """Ask all groups of a release together."""
+    lo, hi = (tuple(ends) for ends in middle(release.axes))
+    group = rng.choice(release.groups)
+    used(lambda: release.answer(lo, hi))
+    used(lambda: release.total)
+    used(release.apart)
+    used(lambda: release.share(group, lo, hi))
+    if rng.random() < 0.1:
+        used(lambda: release.sample(5, seed=1))
+        used(lambda: release.answers_by_group(lo, hi))
+
+
+def _asked_one(release: Release, rng: random.Random) -> None:
+    """Ask a release without groups, or one group of a release."""
     lo, hi = (tuple(ends) for ends in middle(release.axes))
     rows = []
     for axis in release.axes:
@@ -91,10 +117,6 @@ def _asked(release: Release, rng: random.Random) -> None:
     if few < 0.1:
         used(lambda: release.sample(5, seed=1))
         used(release.variances)
-    if few < 0.2:
-        again = loaded(json.dumps(release.to_json(), allow_nan=False).encode())
-        if again.to_json() != release.to_json():
-            raise FindingError("it is read back as something else")
     if few > 0.98:
         used(lambda: readme.readme(release, ("release.json",)))
     if few > 0.99:
@@ -274,7 +296,7 @@ class Ranges:
     """Ranges as people type them."""
 
     def __init__(self) -> None:
-        self.release = loaded(releases.seeds()[0].encode())
+        self.release = single(loaded(releases.seeds()[0].encode()))
 
     def made(self, rng: random.Random) -> bytes:
         """A range with a part changed."""

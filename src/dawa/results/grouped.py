@@ -1,0 +1,317 @@
+"""A release of groups: one histogram for each of several groups of records, under one epsilon.
+
+A record is in one group at most, so the groups' histograms are about different records and were made one after the
+other, each with the whole budget. Every group is a ``Release`` of its own; what can be asked of all groups together is
+asked here. ``answers`` says why the intervals hold.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dawa import check, infer
+from dawa.axis import Axis
+from dawa.axis.apart import patterns
+from dawa.axis.base import labelled
+from dawa.axis.groups import Group, Grouping, combinations, number
+from dawa.errors import OptionError, ReleaseError
+from dawa.host import atomic
+from dawa.results import ends, file, quantiles, statistics, tabled
+from dawa.results.about import About
+from dawa.results.answers import Answer, Ranged, answers
+from dawa.results.ends import End
+from dawa.results.estimate import Estimate
+from dawa.results.release import ROWS, Apart, Release, apart_of, with_ends
+from dawa.results.statement import PrivacyStatement
+from dawa.results.statistics import Statistic
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+FIELDS = {field.name for field in fields(Release)}
+
+
+class OneGroupError(OptionError, AttributeError):
+    """What can be asked of one group only was asked of a release of groups."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupedRelease(Mapping[Group, Release]):
+    """A release with a histogram for each group: ``rel["AA"]`` is the release of one, ``rel.answer`` is about all.
+
+    With several grouping columns a group is one value of each: ``rel["AA", "JFK"]``.
+
+    Attributes:
+        by: The columns that put records into groups, and their values.
+        axes: The attributes, one to four, of every group.
+        privacy: What is protected, and how much was spent, for all groups together.
+        estimates: Bucket totals of each group.
+        others: The records of each group that have no cell on some axis; None if they were left out.
+        none: The records in no group, one bucket for each way of being in none. ``apart`` shows them.
+        about: Words about the data, as their custodian chose them; None if there are none.
+
+    >>> import dawa
+    >>> from dawa.cli.demo import people
+    >>> table = {**people(3000), "city": ["Rome", "Oslo", "Lima"] * 1000}
+    >>> age = dawa.Axis("age", 0, 100)
+    >>> rel = dawa.release(table, age, epsilon=1, by="city", groups=["Rome", "Oslo"], seed=0)
+    >>> rel.groups, "Lima" in rel
+    (('Rome', 'Oslo'), False)
+    >>> both, one = rel.answer(20, 60), rel["Oslo"].answer(20, 60)
+    >>> 0 < one.value < both.value
+    True
+    """
+
+    by: tuple[Grouping, ...]
+    axes: tuple[Axis, ...]
+    privacy: PrivacyStatement
+    estimates: tuple[Estimate, ...]
+    others: tuple[Estimate | None, ...]
+    none: Estimate
+    about: About | None = None
+
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+    def __post_init__(self) -> None:
+        if self.about is not None:
+            object.__setattr__(self, "about", self.about.dated() if self.about.to_json() else None)
+
+    @property
+    def id(self) -> str | None:
+        """The release's name, by which a ledger knows it."""
+        return self.privacy.id
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """What the groups are called, in order: values; with several grouping columns, one value of each."""
+        every = combinations(self.by)
+        return every if len(self.by) > 1 else tuple(group for (group,) in every)
+
+    # --- as a mapping -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _releases(self) -> tuple[Release, ...]:
+        parts = zip(combinations(self.by), self.estimates, self.others, strict=True)
+        return tuple(
+            Release(
+                self.axes,
+                estimate,
+                self.privacy.spending(file.split_of(self.privacy, estimate)),
+                others,
+                self.about,
+                group,
+            )
+            for group, estimate, others in parts
+        )
+
+    def __getitem__(self, group: Group) -> Release:
+        return self._releases[number(self.by, group)]
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self.groups)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    def __contains__(self, group: object) -> bool:
+        try:
+            number(self.by, group)
+        except OptionError:
+            return False
+        return True
+
+    def get(self, group: Group, default: Any = None) -> Any:  # noqa: ANN401  whatever the default is
+        """The release of a group, or the default if there is no such group."""
+        try:
+            return self[group]
+        except OptionError:
+            return default
+
+    # --- all groups together ----------------------------------------------------------------------------------------
+
+    @property
+    def total(self) -> Answer:
+        """How many records of all groups lie on the axes, with 95% confidence; those in no group are in ``apart``."""
+        lows, highs = ([getattr(axis, end) for axis in self.axes] for end in ("start", "stop"))
+        return self._answers([(lows, highs)], 0.95)[0]
+
+    def answer(self, lo: End, hi: End, confidence: float = 0.95) -> Answer:
+        """How many records of all groups lie from ``lo`` up to but not including ``hi``.
+
+        Records in no group are not among them.
+
+        Args:
+            lo: Lower end, in the attribute's own units; with several axes, one for each.
+            hi: Upper end.
+            confidence: The probability, at least, that the truth lies between ``low`` and ``high``.
+        """
+        return self._answers([(lo, hi)], confidence)[0]
+
+    def answers(self, lo: ArrayLike, hi: ArrayLike, confidence: float = 0.95) -> list[Answer]:
+        """How many records of all groups lie in each of many ranges.
+
+        Args:
+            lo: Lower ends; with several axes, one row each.
+            hi: Upper ends.
+            confidence: For each range on its own.
+        """
+        return self._answers(ends.pairs(lo, hi), confidence)
+
+    def answers_by_group(self, lo: End, hi: End, confidence: float = 0.95) -> list[tuple[Group, Answer]]:
+        """How many records of each group lie from ``lo`` up to but not including ``hi``.
+
+        Args:
+            lo: Lower end.
+            hi: Upper end.
+            confidence: For each group on its own.
+        """
+        return [(group, rel.answer(lo, hi, confidence)) for group, rel in self.items()]
+
+    def share(self, group: Group, lo: End, hi: End, confidence: float = 0.95) -> Statistic:
+        """Which part of the records of all groups in a range is in one group.
+
+        >>> import dawa
+        >>> table = {"sex": ["f", "m", "m"] * 2000, "age": [31, 45, 62] * 2000}
+        >>> rel = dawa.release(table, dawa.Axis("age", 0, 100), epsilon=1, by="sex", groups=["f", "m"], seed=0)
+        >>> part = rel.share("m", 0, 100)
+        >>> part.low <= 2 / 3 <= part.high
+        True
+        """
+        at = number(self.by, group)
+        ranged = self._ranged([(lo, hi)])
+        found = statistics.part(ranged.pop(at), ranged, confidence)
+        return Statistic("share", *found, float(confidence), self._note(lo, hi))
+
+    def apart(self, confidence: float = 0.95) -> list[Apart]:
+        """The records in no group: with a value that is not listed, or without one, each kind with error bars.
+
+        They were counted at no further cost, because a record is in a group or in none. Records of a group that have no
+        cell on an axis are in that group's own ``apart``.
+        """
+        named = [grouping.axis for grouping in self.by]
+        return apart_of(named, patterns(self.by), self.none, confidence, self.privacy.kept)
+
+    def to_pandas(self) -> "DataFrame":
+        """The groups' tables under one another, with a column for each grouping column before the others.
+
+        Raises:
+            OptionError: If there are too many cells, or pandas is not installed.
+        """
+        tables = [self._columns(rel) for rel in self.values()]
+        lengths = [len(table["value"]) for table in tables]
+        return tabled.frame(
+            {
+                **self._group_columns(np.repeat(np.arange(len(self)), lengths)),
+                **{name: np.concatenate([table[name] for table in tables]) for name in tables[0]},
+            }
+        )
+
+    def sample(self, size: int, seed: int | None = None) -> NDArray[Any]:
+        """Synthetic rows with the released distribution: a value of each grouping column, then one of each axis.
+
+        All of them are in a group and have a cell. No noise is added here, so a seed does no harm.
+        """
+        pieces = [np.stack([column.astype(object) for column in piece], axis=1) for piece in self.sampled(size, seed)]
+        return np.concatenate(pieces)
+
+    def sampled(self, size: int, seed: int | None = None) -> Iterator[list[NDArray[Any]]]:
+        """The same rows as from ``sample`` in pieces, each with all columns: for tables of any length."""
+        for name, given in (("size", size), ("seed", 0 if seed is None else seed)):
+            check.whole(given, name, 0)
+        rng = np.random.default_rng(seed)
+        weights = np.array([float(infer.nonnegative(estimate.totals).sum()) for estimate in self.estimates])
+        if not weights.sum() > 0:
+            raise quantiles.no_records()
+        for begin in range(0, max(size, 1), ROWS):
+            sizes = rng.multinomial(min(size - begin, ROWS), weights / weights.sum())
+            drawn = np.flatnonzero(sizes) if sizes.any() else np.array([weights.argmax()])
+            parts = [next(self._releases[at].sampled(int(sizes[at]), int(rng.integers(2**62)))) for at in drawn]
+            columns = [np.concatenate(each) for each in zip(*parts, strict=True)]
+            order = rng.permutation(len(columns[0]))
+            groups = self._group_columns(np.repeat(drawn, sizes[drawn])).values()
+            yield [column[order] for column in (*groups, *columns)]
+
+    # --- files ------------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON values, as ``save`` writes them."""
+        parts = (self.by, self.axes, self.privacy, self.estimates, self.others, self.none, self.about)
+        return file.written_groups(file.GroupedParts(*parts))
+
+    def as_text(self) -> str:
+        """What ``save`` writes."""
+        return json.dumps(self.to_json(), indent=1) + "\n"
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the release as JSON, whole or not at all; ``dawa.load`` reads it back."""
+        return atomic.write(path, self.as_text())
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _ranged(self, pairs: list[tuple[object, object]]) -> list[Ranged]:
+        """The ranges on every group's buckets."""
+        return [Ranged(estimate, *ends.queries(self.axes, estimate, pairs)) for estimate in self.estimates]
+
+    def _answers(self, pairs: list[tuple[object, object]], confidence: float) -> list[Answer]:
+        notes = [self._note(*pair) for pair in pairs]
+        return with_ends(self.axes, pairs, answers(self._ranged(pairs), confidence, notes))
+
+    def _note(self, lo: object, hi: object) -> str:
+        return "; ".join(part for part in (ends.held(self.axes, lo, hi), self.privacy.kept) if part)
+
+    def _columns(self, rel: Release) -> dict[str, NDArray[Any]]:
+        return rel.buckets.columns() if len(self.axes) == 1 else tabled.cells(self.axes, rel.estimate)
+
+    def _group_columns(self, at: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """The value of each grouping column, for rows of these groups."""
+        every = combinations(self.by)
+        return {
+            grouping.column: labelled([group[place] for group in every], (len(every),))[at]
+            for place, grouping in enumerate(self.by)
+        }
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  never returns
+        if name.startswith("_") or not (hasattr(Release, name) or name in FIELDS):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise OneGroupError(
+            f"{name} is asked of one group, and this release has {len(self.estimates)}.",
+            f"choose one: rel[{self.groups[0]!r}].{name}, for example.",
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a line, and the privacy statement."""
+        return f"<div><p><code>{escape(repr(self))}</code></p><p><small>{escape(str(self.privacy))}</small></p></div>"
+
+    def __repr__(self) -> str:
+        axes = " × ".join(f"{axis.column!r} from {axis.start} to {axis.stop}" for axis in self.axes)
+        by = " × ".join(f"{grouping.column!r}" for grouping in self.by)
+        count = len(self)
+        return f"GroupedRelease({count} group{'s' * (count != 1)} by {by}, {axes}, epsilon={self.privacy.epsilon})"
+
+
+AnyRelease = Release | GroupedRelease
+"""A release, with groups or without."""
+
+
+def single(release: AnyRelease) -> Release:
+    """A release without groups, for what cannot take another.
+
+    Raises:
+        ReleaseError: If it has groups.
+    """
+    if isinstance(release, GroupedRelease):
+        raise ReleaseError(
+            f"This release has {len(release)} groups, and a release without groups is needed here.",
+            f"save one of them: dawa.load(…)[{release.groups[0]!r}].save(…), for example.",
+        )
+    return release
