@@ -279,7 +279,7 @@ class Release:
 
     def band(self, confidence: float = 0.95) -> Band:
         """How many records lie below every bound at once, as numbers and as parts of all; along one axis."""
-        return bands.band(self.estimate, self.bounds, confidence)
+        return bands.band(self.estimate, self.bounds, confidence, self._remark_of_all())
 
     def sample(self, size: int, seed: int | None = None) -> NDArray[Any]:
         """Synthetic values with the released distribution: for tools that need rows, at no further cost.

@@ -319,6 +319,22 @@ def _statistics(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the
         both: models.Values = await work.once(request, cost, lambda: asking.values(found.release, confidence))
         return both
 
+    @router.get("/band", dependencies=[_only("first", "count", "confidence")])
+    async def band(
+        request: Request,
+        found: Found,
+        first: parameters.First,
+        count: parameters.Count,
+        confidence: parameters.Confidence,
+    ) -> models.Band:
+        """How many records lie up to every bound along one axis, with limits that hold for all bounds at once."""
+        rel = found.release
+        cost = costs.of_band(rel) + costs.of_buckets(rel, min(count, len(rel.estimate.buckets)))
+        limits: models.Band = await work.once(
+            request, cost, lambda: asking.band(rel, first, count, confidence), asking.drawn(rel)
+        )
+        return limits
+
     @router.get("/share", dependencies=[_only("lo", "hi", "confidence", listed=TWICE)])
     async def share(
         request: Request, found: Found, lo: Lows, hi: Highs, confidence: parameters.Confidence
@@ -354,7 +370,8 @@ def _to_keep(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         document = pages.known(found)
         if document is None:
             costs.check_page(found.release, found.name)
-            document = await work.once(request, costs.of_page(found.release), lambda: pages.page(found))
+            cost, drawing = costs.of_page(found.release), asking.drawn(found.release)
+            document = await work.once(request, cost, lambda: pages.page(found), drawing)
         return headers.Kept(document, "text/html")
 
     return router

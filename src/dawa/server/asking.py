@@ -13,7 +13,9 @@ import numpy as np
 from dawa.axis import written
 from dawa.axis.apart import touching
 from dawa.errors import OptionError, WorkloadError
+from dawa.publish import bands as published
 from dawa.publish import tables
+from dawa.results import bands
 from dawa.results.overview import overview
 from dawa.results.release import Release
 from dawa.server import costs, models
@@ -151,6 +153,29 @@ def share(release: Release, lo: Sequence[Any], hi: Sequence[Any], confidence: fl
     one = len(release.axes) == 1
     found = release.share(lo[0] if one else tuple(lo), hi[0] if one else tuple(hi), confidence)
     return models.Statistic(**asdict(found))
+
+
+def drawn(release: Release) -> Iterator[None]:
+    """What bands of any confidence need, some at a step; nothing if it is known already."""
+    if len(release.axes) == 1:
+        yield from bands.prepared(release.estimate)
+
+
+def band(release: Release, first: int, count: int, confidence: float) -> models.Band:
+    """Limits for the number of records up to some of the bounds along one axis; they hold for all bounds together."""
+    _along_one_axis(release, "Bands")
+    found = release.band(confidence)
+    chosen = range(1 + first, min(1 + first + count, len(found)))
+    names = tuple(models.Limits.model_fields)
+    listed = published.lines(release, found, chosen) if chosen else ()
+    return models.Band(
+        total=len(found) - 1,
+        first=first,
+        confidence=found.confidence,
+        said=found.said,
+        remark=found.remark,
+        bounds=[models.Limits(**dict(zip(names, line, strict=True))) for line in listed],
+    )
 
 
 def buckets(release: Release, first: int, count: int) -> Iterator[list[models.Bucket]]:

@@ -296,3 +296,28 @@ class Buckets(Told):
     total: int = Field(ge=1, description="How many buckets the release has.", examples=[44])
     first: int = Field(ge=0, description="The number of the first bucket listed here.", examples=[0])
     buckets: list[Bucket]
+
+
+class Limits(Told):
+    """How many records lie up to a bound."""
+
+    to: Value = Field(description="The bound, not included; of categories the last, included.", examples=[32])
+    value: float = Field(description="The best guess of the number of records below it.", examples=[321.0])
+    low: float = Field(description="At least so many are below.", examples=[301.5])
+    high: float = Field(description="At most so many are.", examples=[340.5])
+    share: float = Field(description="The best guess as a part of all records.", examples=[0.25])
+    share_low: float = Field(description="At least this part is below.", examples=[0.235])
+    share_high: float = Field(description="At most this part is.", examples=[0.265])
+
+
+class Band(Told):
+    """Limits for the whole distribution at once."""
+
+    total: int = Field(ge=1, description="How many bounds there are.", examples=[44])
+    first: int = Field(ge=0, description="The number of the first bound listed here.", examples=[0])
+    confidence: float = Field(description="All limits hold together with at least this probability.", examples=[0.95])
+    said: str = Field(
+        description="The same as a sentence.", examples=["All these limits hold together with 95% confidence or more."]
+    )
+    remark: str = Field(description="What was counted at all; empty if there is nothing to add.", examples=[""])
+    bounds: list[Limits]
