@@ -19,7 +19,7 @@ from dawa.errors import OptionError
 from dawa.host import atomic
 from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.results import bands, ends, file, quantiles, statistics, tabled
+from dawa.results import bands, comparing, ends, file, quantiles, statistics, tabled
 from dawa.results.about import About
 from dawa.results.answers import Answer, answers
 from dawa.results.bands import Band
@@ -248,7 +248,7 @@ class Release:
         """The part of all records that lies from ``lo`` up to but not including ``hi``; of records that have a cell."""
         lows, highs = zip(*((axis.start, axis.stop) for axis in self.axes), strict=True)
         first, every = self._ranged(lo, hi), self._ranged(lows, highs)
-        found = statistics.ratio(statistics.ranges(first, every, confidence, apart=False), 1.0)
+        found = statistics.ratio(comparing.pair(first, every, confidence, apart=False))
         return Statistic("share", *found, float(confidence), self._note(lo, hi))
 
     def difference(
@@ -263,7 +263,7 @@ class Release:
             confidence: The probability, at least, that the truth lies between ``low`` and ``high``.
         """
         pair, remark = self._pair(first, second, other, confidence)
-        return Statistic("difference", *statistics.difference(pair), float(confidence), remark)
+        return Statistic("difference", *comparing.difference(pair), float(confidence), remark)
 
     def ratio(self, first: Range, second: Range, other: "Release | None" = None, confidence: float = 0.95) -> Statistic:
         """How many times as many records lie in one range as in another; ``high`` is infinite if that may be empty.
@@ -352,8 +352,9 @@ class Release:
         found = answers(self.estimate, *asked, confidence, [self._note(*pair) for pair in pairs])
         return [replace(one, **ends.told_ends(self.axes, *pair)) for one, pair in zip(found, pairs, strict=True)]
 
-    def _ranged(self, lo: object, hi: object) -> statistics.Ranged:
-        return statistics.Ranged(self.estimate, *ends.queries(self.axes, self.estimate, [(lo, hi)]))
+    def _ranged(self, lo: object, hi: object) -> comparing.Ranged:
+        spans = tuple(axis.span(a, b) for axis, a, b in ends.by_axis(self.axes, lo, hi))
+        return comparing.Ranged(self.estimate, *ends.queries(self.axes, self.estimate, [(lo, hi)]), spans)
 
     def _pair(
         self, first: Range, second: Range, other: "Release | None", confidence: float
@@ -367,7 +368,7 @@ class Release:
         apart = self.privacy.private and rel.privacy.private and None not in {self.id, rel.id} and self.id != rel.id
         notes = dict.fromkeys((self._note(*first), rel._note(*second)))  # noqa: SLF001  a release too
         ranged = self._ranged(*first), rel._ranged(*second)  # noqa: SLF001
-        pair = statistics.ranges(*ranged, confidence, apart=apart)
+        pair = comparing.pair(*ranged, confidence, apart=apart)
         return pair, "; ".join(note for note in notes if note)
 
     def _remark_of_all(self, reading: str = "") -> str:
