@@ -208,7 +208,7 @@ def _kind(axis: Axis, *, whole: bool = False) -> pa.DataType:
 def _value(text: Any, axis: Axis) -> Any:  # noqa: ANN401  an end of any kind
     """An end of a range in the type of its column."""
     if isinstance(axis, DateAxis):
-        return readings.time(text, axis.column, zone_named(axis.zone))
+        return readings.end(text, axis.column, zone_named(axis.zone))
     if isinstance(axis, OrderedAxis):
         label = axis.labels[int(axis.border(text))]
         return label if _kind(axis) != pa.string() else str(label)

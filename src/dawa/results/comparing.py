@@ -140,7 +140,7 @@ def weights(query: BucketQueries) -> FloatArray:
     k = query.buckets
     at, sign = np.concatenate((query.lo, query.hi)), np.concatenate((query.weight, -query.weight))
     bucket = np.floor(at).astype(np.int64)
-    here = np.bincount(bucket, sign * (bucket + 1 - at), minlength=k + 1)
-    after = np.concatenate(([0.0], np.cumsum(np.bincount(bucket, sign, minlength=k + 1))[:-1]))
-    found: FloatArray = (here + after)[:k]
+    here, step = (np.bincount(bucket, each, minlength=k + 1)[:k] for each in (sign * (bucket + 1 - at), sign))
+    after = np.concatenate((np.zeros(1), np.cumsum(step)[:-1]))
+    found: FloatArray = np.asarray(here + after, np.float64)
     return found

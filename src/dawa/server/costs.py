@@ -91,6 +91,11 @@ def of_buckets(release: Release, count: int) -> float:
     return of_call(release) + count * 2 * WRITING / UNIT
 
 
+def of_comparing(release: Release) -> float:
+    """Units to compare two ranges, besides answering each."""
+    return 2 * of_call(release) + VALUES_BUCKET * len(release.estimate.buckets) / UNIT
+
+
 def of_band(release: Release) -> float:
     """Units to draw noise anew and to find a band, whether or not that was done before."""
     buckets = len(release.estimate.buckets)
