@@ -171,3 +171,18 @@ def test_values_have_the_zone_of_the_axis():
     aware = Axis.dates("x", "2013-01-01", "2014-01-01", "1h", "Europe/Berlin").value(0.5)[()]
     assert aware == datetime(2013, 1, 1, 0, 30, tzinfo=BERLIN)
     assert str(aware.tzinfo) == "Europe/Berlin"
+
+
+def test_a_month_or_a_year_as_an_end_is_its_first_moment():
+    days = Axis.dates("when", "2013-01-01", "2014-01-01")
+    assert days.span("2013-02", "2013-05") == days.span("2013-02-01", "2013-05-01")
+    assert days.span("2013", " 2014 ") == days.span("2013-01-01", "2014-01-01")
+    local = Axis.dates("when", "2013-01-01", "2014-01-01", step="1h", zone="Europe/Berlin")
+    assert local.border("2013-06") == local.border("2013-06-01 00:00")
+    months = Axis.dates("when", "2013-01-01", "2014-01-01", step="1 month")
+    assert months.span("2013-02", "2013-04") == (1, 3)
+    for wrong in ("2013-13", "2013-00", "13", "2013-", "2013-2", "0000", "2013-02+01:00", 2013):
+        with pytest.raises(AxisError, match="not a time"):
+            days.border(wrong)
+    with pytest.raises(AxisError, match="lies outside"):
+        days.border("2015")

@@ -254,3 +254,23 @@ def test_a_file_is_new_and_says_what_it_is(ages, tmp_path):
     assert (ages[0] / "release.json").read_bytes() == before, "it was paid for"
     assert dawa("query", ages[0], "18:65", "--out", tmp_path / "a.csv", "--csv").code == 2
     assert not list(tmp_path.iterdir())
+
+
+def test_months_and_years_are_ends_and_ranges(tmp_path, monkeypatch):
+    """As an end a month means its first moment, alone it means all of it."""
+    monkeypatch.chdir(tmp_path)
+    when = np.datetime64("2013-01-01", "us") + (np.arange(3000) % 365).astype("m8[D]")
+    release = library.release({"when": when}, library.Axis.dates("when", "2013-01-01", "2014-01-01"), epsilon=1)
+    release.save("days.json")
+
+    def value(*typed):
+        return [one["value"] for one in dawa("query", "days.json", *typed, "--json").json["answers"]]
+
+    assert value("2013-02", "2013-02:2013-03", "2013-02..2013-03") == [release.answer("2013-02", "2013-03").value] * 3
+    assert value("2013-11:", ":2013-03") == value("2013-11-01:2014-01-01", "2013-01-01:2013-03-01")
+    assert value("2013", "2013:", "2013:2014") == [release.answer("2013-01-01", "2014-01-01").value] * 3
+    (tmp_path / "ranges.csv").write_text("from,to\n2013-02,2013-05\n", encoding="utf-8")
+    assert value("--queries", "ranges.csv") == [release.answer("2013-02", "2013-05").value]
+    dawa("query", "days.json", "2013-02:2013-05", "--out", "answers.parquet")
+    (row,) = pd.read_parquet("answers.parquet").to_dict("records")
+    assert (row["from"], row["to"]) == (pd.Timestamp("2013-02-01"), pd.Timestamp("2013-05-01"))

@@ -16,7 +16,9 @@ PATHS = {
     "/releases/{name}/answer": "GET",
     "/releases/{name}/answers": "POST",
     "/releases/{name}/apart": "GET",
+    "/releases/{name}/band": "GET",
     "/releases/{name}/buckets": "GET",
+    "/releases/{name}/compare": "GET",
     "/releases/{name}/file": "GET",
     "/releases/{name}/page": "GET",
     "/releases/{name}/quantile": "GET",
@@ -24,7 +26,7 @@ PATHS = {
     "/releases/{name}/share": "GET",
     "/releases/{name}/values": "GET",
 }
-TAKING = ("answer", "answers", "apart", "buckets", "quantile", "quantiles", "share", "values")
+TAKING = ("answer", "answers", "apart", "band", "buckets", "compare", "quantile", "quantiles", "share", "values")
 """The last parts of paths that take something which can be wrong."""
 
 NAMES = ("ages", "map", None)

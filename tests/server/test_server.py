@@ -211,11 +211,13 @@ def test_quantiles(client, releases, fraction):
 def test_shares_means_and_sums(client, releases):
     for name in ("ages", "hundreds", "quarters", "edges"):
         found = client.get(f"/releases/{name}/values", params={"confidence": "9/10"}).json()
-        assert found == {what: asdict(getattr(releases[name], what)(0.9)) for what in ("mean", "sum")}
+        expected = {what: getattr(releases[name], what)(0.9) for what in ("mean", "sum")}
+        assert found == {what: {**asdict(one), "said": str(one)} for what, one in expected.items()}
     part = client.get("/releases/ages/share?lo=20&hi=40").json()
-    assert part == asdict(releases["ages"].share(20, 40))
+    assert part == asdict(releases["ages"].share(20, 40)) | {"said": str(releases["ages"].share(20, 40))}
     lo, hi = ([float(axis.value([cell])[0]) for axis in releases["map"].axes] for cell in (0, 2))
     part = client.get("/releases/map/share", params={"lo": lo, "hi": hi}).json()
+    assert part.pop("said").startswith("share ")
     assert part == asdict(releases["map"].share(tuple(lo), tuple(hi)))
     for name in ("grades", "when"):
         assert "do not add up" in told(client.get(f"/releases/{name}/values"), 422)
@@ -277,7 +279,10 @@ def test_nothing_is_read_again(releases, tmp_path):
         ("ages/answer?lo=1&hi=2&confidence=1e400", ["confidence='1e400' has more than 300 digits"]),
         ("ages/apart?confidence=nan", ["confidence='nan' is not a finite number"]),
         ("ages/answer?lo=1&hi=2&confidence=0.9999999999", ["cannot be promised"]),
-        ("ages/answer?lo=1&hi=2&confidnce=0.9", ["no parameter 'confidnce'", "this path takes lo, hi, confidence"]),
+        (
+            "ages/answer?lo=1&hi=2&confidnce=0.9",
+            ["no parameter 'confidnce'", "this path takes range, lo, hi, confidence"],
+        ),
         ("ages/answer?lo=1&hi=2&confidence=0.9&confidence=0.8", ["'confidence' is given twice"]),
         ("ages?verbose=1", ["no parameter 'verbose'"]),
         ("../openapi.json?x=1", ["no parameter 'x'"]),

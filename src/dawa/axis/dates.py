@@ -236,7 +236,7 @@ class DateAxis(Axis):
 
     def border(self, value: object) -> Fraction:
         """Where a time lies among the cell borders, exactly."""
-        tick = readings.ticks(readings.time(value, self.column, zone_named(self.zone)))
+        tick = readings.ticks(readings.end(value, self.column, zone_named(self.zone)))
         if not readings.ticks(self.start) <= tick <= readings.ticks(self.stop):
             raise AxisError(
                 f"{brief(value)} lies outside the axis {told(self.column)}.",

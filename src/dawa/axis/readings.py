@@ -36,6 +36,8 @@ SHORT = {
     "us": "microsecond", "ms": "millisecond", "s": "second", "sec": "second", "min": "minute",
     "h": "hour", "hr": "hour", "d": "day", "w": "week", "mo": "month", "q": "quarter", "y": "year", "yr": "year",
 }  # fmt: skip
+MONTH = re.compile("([0-9]{4})(?:-([0-9]{2}))?")
+"""A year or a month, as people write it."""
 STEP_HINT = "write a number and a unit, such as '15 minutes', '1h', '1 day', '1 week' or '1 month'."
 TIME_HINT = "write a date such as 2013-06-01, or a time such as '2013-06-01 08:30'."
 
@@ -85,6 +87,19 @@ def _time(value: object, name: str) -> datetime:
         except ValueError:
             pass
     raise AxisError(f"{brief(name)}={told(value)} is not a time.", TIME_HINT)
+
+
+def end(value: object, name: str, zone: tzinfo | None) -> datetime:
+    """An end of a range: a moment, or a year or a month, which stands for its first moment.
+
+    >>> end("2013-02", "when", None), end("2013", "when", None)
+    (datetime.datetime(2013, 2, 1, 0, 0), datetime.datetime(2013, 1, 1, 0, 0))
+
+    Raises:
+        AxisError: If it is none of these.
+    """
+    month = MONTH.fullmatch(value.strip()) if isinstance(value, str) else None
+    return time(f"{month[1]}-{month[2] or '01'}-01" if month else value, name, zone)
 
 
 def ticks(moment: datetime) -> int:

@@ -18,11 +18,15 @@ from dawa.numerals import NotANumberError, told
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.publish.figures import Figure
+    from dawa.results.bands import Band as Limits
     from dawa.results.ends import Range
     from dawa.results.release import Release
     from dawa.spec.ranges import Asked
 
 PANEL = "Figures"
+
+MOST_BOUNDS = 40
+"""Bounds of a band that a screen shows."""
 
 Quantiles = Annotated[
     str | None,
@@ -36,6 +40,10 @@ Quantiles = Annotated[
 ]
 Mean = Annotated[bool, typer.Option("--mean", help="The mean of the values, on one axis.", rich_help_panel=PANEL)]
 Sum = Annotated[bool, typer.Option("--sum", help="The sum of the values, on one axis.", rich_help_panel=PANEL)]
+Band = Annotated[
+    bool,
+    typer.Option("--band", help="How many lie up to every bound, with limits for all at once.", rich_help_panel=PANEL),
+]
 Share = Annotated[bool, typer.Option("--share", help="Each range as a part of all records.", rich_help_panel=PANEL)]
 Difference = Annotated[
     bool, typer.Option("--difference", help="How many more in the first of two ranges.", rich_help_panel=PANEL)
@@ -140,6 +148,20 @@ def table(figures: Sequence[Figure]) -> Table:
         beside = [text(figure.remark)] if remarks else []
         shown.add_row(text(figure.name), *(text(part) for part in figure.texts), *beside)
     return shown
+
+
+def band_table(release: Release, found: Limits) -> tuple[Table, str]:
+    """A band as a table for people, and what it promises; of many bounds, some."""
+    chosen, all_of_them = found.thinned(MOST_BOUNDS + 1)[1:], len(found) - 1
+    few = f" {len(chosen)} of {all_of_them:,} bounds; --csv lists all." if len(chosen) < all_of_them else ""
+    remark = f" Numbers of records {found.remark}." if found.remark else ""
+    shown = Table()
+    shown.add_column(text(f"{release.axis.column} {'up to' if release.axis.kind == 'ordered' else 'below'}"))
+    for name in ("records", "low", "high", "share", "low", "high"):
+        shown.add_column(name, justify="right")
+    for line in dawa.publish.bands.lines(release, found, chosen):
+        shown.add_row(*(text(part) for part in dawa.publish.bands.texts(line)))
+    return shown, f"{found.said}{few}{remark}"
 
 
 def _fractions(typed: str) -> list[float]:

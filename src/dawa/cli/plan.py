@@ -12,7 +12,7 @@ from rich.table import Column, Table
 
 import dawa
 from dawa.budget import shown
-from dawa.cli import options, specs, words
+from dawa.cli import options, specs, together, words
 from dawa.cli.specs import Typed
 from dawa.cli.terminal import reported, screen, tell, working, write_json
 from dawa.errors import LargeEpsilonWarning

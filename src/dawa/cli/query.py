@@ -14,10 +14,12 @@ import dawa
 from dawa.cli import figures
 from dawa.cli.options import Json, Place, as_number
 from dawa.cli.terminal import reported, screen, tell, text, write_json
+from dawa.errors import OptionError
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.publish.figures import Figure
     from dawa.results.answers import Answer
+    from dawa.results.bands import Band
     from dawa.results.overview import Overview
     from dawa.results.release import Release
     from dawa.spec.ranges import Asked
@@ -40,6 +42,7 @@ HELP = """Ask a release how many records lie in a range. It costs nothing, any n
   dawa query out/ --queries ranges.csv --csv # many: columns lo,hi or from,to
   dawa query out/ 0:1000 --out answers.parquet   # or .csv, .json
   dawa query out/ --quantile 0.25,0.5,0.75 --mean
+  dawa query out/ --band                     # limits for the whole curve
   dawa query out/ :18 18:65 --share          # each as a part of all
   dawa query out/ :18 65: --ratio            # or --difference
   dawa query out/ :18 --ratio --with lastyear/   # of two releases
@@ -85,6 +88,7 @@ def query(
     quantile: figures.Quantiles = None,
     mean: figures.Mean = False,
     sum_: figures.Sum = False,
+    band: figures.Band = False,
     share: figures.Share = False,
     difference: figures.Difference = False,
     ratio: figures.Ratio = False,
@@ -100,23 +104,37 @@ def query(
         found = dawa.publish.folder.opened(release)
         ranges = _ranges(found, asked or [], queries)
         told = wanted.found(found, ranges, confidence)
-        if not told:
+        limits = found.band(confidence) if band else None
+        if limits is not None and (csv or out is not None):
+            _band_alone(out, found, limits, beside=bool(told or ranges))
+            return
+        if not told and not band:
             ranges = ranges or [dawa.spec.ranges.whole(found.axes)]
         answers = dawa.spec.ranges.answered(found, ranges, confidence)
         if json:
-            write_json(_as_json(found, ranges, answers, told, confidence))
+            more = {} if limits is None else {"band": dawa.publish.bands.as_json(found, limits)}
+            write_json({**_as_json(found, ranges, answers, told, confidence), **more})
         elif out is not None:
             _save(out, found, ranges, answers, told, confidence)
         elif csv:
             rows = dawa.publish.tables.figures(told) if told else dawa.publish.tables.answers(found, ranges, answers)
             dawa.publish.tables.write(rows, sys.stdout)
         else:
-            if found.about is not None and found.about.title:
-                screen().print(text(found.about.title, "bold"), soft_wrap=True)
+            _titled(found)
+            if limits is not None:
+                table, promise = figures.band_table(found, limits)
+                screen().print(table)
+                screen().print(text(promise), soft_wrap=True)
             _show(found, ranges, answers, told, confidence)
-            if not told and not asked and queries is None:
+            if answers and not asked and queries is None:
                 hint = f"Ask for a range: dawa query {shlex.quote(release)} {dawa.spec.ranges.example(found.axes)}"
                 screen().print(text(hint), soft_wrap=True)
+
+
+def _titled(release: Release) -> None:
+    """Print what the release is called, if somebody said."""
+    if release.about is not None and release.about.title:
+        screen().print(text(release.about.title, "bold"), soft_wrap=True)
 
 
 def _ranges(release: Release, typed: Sequence[str], queries: str | None) -> list[Asked]:
@@ -134,6 +152,21 @@ def _show(
     if told:
         screen().print(figures.table(told))
     tell_apart(dawa.results.overview.overview(release, confidence))
+
+
+def _band_alone(out: str | None, release: Release, found: Band, *, beside: bool) -> None:
+    """Write a band as the only table there is."""
+    if beside:
+        raise OptionError(
+            "A band is a table of its own.", "ask for ranges and other figures in another command, or use --json."
+        )
+    rows = dawa.publish.bands.rows(release, found)
+    if out is None:
+        dawa.publish.tables.write(rows, sys.stdout)
+        return
+    told = {"band": dawa.publish.bands.as_json(release, found)}
+    dawa.publish.files.save_band(out, release.axis, rows, told)
+    tell(f"{out}: a band of {len(found) - 1:,} bound{'s' * (len(found) != 2)}")
 
 
 def _save(

@@ -1,3 +1,3 @@
-from . import files, folder, page, place, readme, recovery, tables, together
+from . import bands, figures, files, folder, page, place, readme, recovery, tables, together
 
-__all__ = ["files", "folder", "page", "place", "readme", "recovery", "tables", "together"]
+__all__ = ["bands", "figures", "files", "folder", "page", "place", "readme", "recovery", "tables", "together"]

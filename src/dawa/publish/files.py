@@ -120,6 +120,28 @@ def save_figures(path: str | os.PathLike[str], found: Sequence[Figure], told_as_
                 tables.write(rows, text)
 
 
+def save_band(path: str | os.PathLike[str], axis: Axis, found: tables.Rows, told_as_json: object) -> None:
+    """Write a band along an axis; ``told_as_json`` is what a file of JSON holds.
+
+    Raises:
+        OptionError: If the ending says nothing.
+        FolderError: If there is a file of that name, or it cannot be written.
+    """
+    form = ending(path, ANSWERS)
+    with opened(path) as file:
+        if form == ".parquet":
+            columns = [list(column) for column in zip(*found.rows, strict=True)]
+            columns[0] = [_value(bound, axis) for bound in columns[0]]
+            kinds = [_kind(axis), *[pa.float64()] * (len(columns) - 2), pa.string()]
+            arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+            pyarrow.parquet.write_table(pa.table(arrays, names=list(found.header)), file)
+        elif form == ".json":
+            file.write(f"{json.dumps(told_as_json, indent=1)}\n".encode())
+        else:
+            with _text(file) as text:
+                tables.write(found, text)
+
+
 def answers_as_arrow(release: Release, asked: Sequence[Asked], found: Sequence[Answer]) -> pa.Table:
     """Ranges with their answers in typed columns, which have the names of the CSV file."""
     rows = tables.answers(release, asked, found)
@@ -186,7 +208,7 @@ def _kind(axis: Axis, *, whole: bool = False) -> pa.DataType:
 def _value(text: Any, axis: Axis) -> Any:  # noqa: ANN401  an end of any kind
     """An end of a range in the type of its column."""
     if isinstance(axis, DateAxis):
-        return readings.time(text, axis.column, zone_named(axis.zone))
+        return readings.end(text, axis.column, zone_named(axis.zone))
     if isinstance(axis, OrderedAxis):
         label = axis.labels[int(axis.border(text))]
         return label if _kind(axis) != pa.string() else str(label)

@@ -14,20 +14,28 @@ Between two bounds the number of records can only grow, so a band needs no assum
 
 import hashlib
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dawa.arrays import FloatArray, frozen
+from dawa.arrays import FloatArray, IntArray, frozen
 from dawa.limits import MOST_NOISE_DRAWN
-from dawa.results.answers import check_confidence, factor_of
+from dawa.results.answers import check_confidence, factor_of, sure
 from dawa.results.estimate import Estimate
 from dawa.strategy.base import RESOLUTION
 
 DRAWS, FEW_DRAWS = 999, 199
 """How often T is drawn, and how often if there are many buckets."""
+
+AT_A_STEP = 50_000
+"""About how many noisy numbers are drawn before others have a turn."""
+
+_known: "WeakKeyDictionary[Estimate, FloatArray]" = WeakKeyDictionary()
+"""What was drawn for an estimate, in order: the same for every confidence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +51,7 @@ class Band:
         share_low: At least this part is below.
         share_high: At most this part is.
         confidence: The probability, at least, that all these limits are right together.
+        remark: What is counted at all, in words; empty if there is nothing to add.
     """
 
     bounds: NDArray[Any]
@@ -53,10 +62,30 @@ class Band:
     share_low: FloatArray
     share_high: FloatArray
     confidence: float
+    remark: str = ""
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The numbers by name, for ``pandas.DataFrame`` and the like."""
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "confidence"}
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name not in {"confidence", "remark"}}
+
+    @property
+    def said(self) -> str:
+        """What its limits promise, in a sentence.
+
+        >>> import dawa
+        >>> rel = dawa.release({"age": [31, 45, 45, 62]}, dawa.Axis("age", 0, 100), epsilon=1, seed=0)
+        >>> rel.band().said
+        'All these limits hold together with 95% confidence or more.'
+        """
+        return f"All these limits hold together with {sure(self.confidence)} confidence or more."
+
+    def thinned(self, most: int) -> IntArray:
+        """Which bounds to show if there is room for so many: evenly by number, the first and the last among them.
+
+        What holds for all bounds together holds for some of them.
+        """
+        last = len(self) - 1
+        return np.unique(np.linspace(0, last, min(most, last + 1)).round().astype(np.int64))
 
     def __len__(self) -> int:
         return len(self.bounds)
@@ -65,13 +94,14 @@ class Band:
         return f"Band({len(self)} bounds, confidence={self.confidence})"
 
 
-def band(estimate: Estimate, bounds: NDArray[Any], confidence: float) -> Band:
+def band(estimate: Estimate, bounds: NDArray[Any], confidence: float, remark: str = "") -> Band:
     """The band of an estimate along one axis.
 
     Args:
         estimate: What was measured.
         bounds: The bounds of its buckets, in the attribute's own units.
         confidence: For all bounds at once.
+        remark: What is counted at all, in words.
     """
     chance = check_confidence(confidence)
     k = len(estimate.buckets)
@@ -97,32 +127,55 @@ def band(estimate: Estimate, bounds: NDArray[Any], confidence: float) -> Band:
         frozen(np.minimum(share_low, share)),
         frozen(np.maximum(share_high, share)),
         float(confidence),
+        remark,
     )
 
 
 def largest(estimate: Estimate, deviations: FloatArray, chance: float) -> float:
     """Deviations that noise exceeds, before or after any bound, with at most this chance."""
-    k = len(estimate.buckets)
-    draws = DRAWS if k <= MOST_NOISE_DRAWN // DRAWS else FEW_DRAWS
+    k, draws = len(estimate.buckets), draws_of(estimate)
     rank = math.ceil((draws + 1) * (1 - chance) - 1e-9)
-    if k > MOST_NOISE_DRAWN // FEW_DRAWS or rank > draws:
+    if rank > draws:
         return factor_of(estimate, chance / (2 * k))
-    return float(np.sort(drawn(estimate, deviations, draws))[rank - 1])
+    for _ in prepared(estimate, deviations):
+        pass
+    return float(_known[estimate][rank - 1])
 
 
-def drawn(estimate: Estimate, deviations: FloatArray, draws: int) -> FloatArray:
+def draws_of(estimate: Estimate) -> int:
+    """How often T is drawn: not at all if there are too many buckets."""
+    k = len(estimate.buckets)
+    if k > MOST_NOISE_DRAWN // FEW_DRAWS:
+        return 0
+    return DRAWS if k <= MOST_NOISE_DRAWN // DRAWS else FEW_DRAWS
+
+
+def prepared(estimate: Estimate, deviations: FloatArray | None = None) -> Iterator[None]:
+    """Draw what bands of every confidence need, some at a step; nothing if it is known already."""
+    draws = draws_of(estimate)
+    if estimate in _known or not draws:
+        return
+    if deviations is None:
+        deviations = np.sqrt((estimate.variances_before, estimate.variances_after))
+    found, most = [], max(1, AT_A_STEP // len(estimate.buckets))
+    for one in drawn(estimate, deviations, draws):
+        found.append(one)
+        if len(found) % most == 0:
+            yield
+    _known[estimate] = frozen(np.sort(found))
+
+
+def drawn(estimate: Estimate, deviations: FloatArray, draws: int) -> Iterator[float]:
     """T, drawn anew: the largest of the deviations by which noise moves sums before and after bounds."""
     seed = hashlib.sha256(np.ascontiguousarray(estimate.unbiased).tobytes()).digest()
     strategy, rng = estimate.measured, np.random.default_rng(list(seed))
     rows = len(strategy.apply(np.zeros(strategy.buckets, np.int64)))
     ends = _success(estimate)
     scale = np.where(deviations > 0, deviations, np.inf)
-    found = np.empty(draws)
-    for i in range(draws):
+    for _ in range(draws):
         noise = rng.geometric(ends, rows) - rng.geometric(ends, rows)
         before = np.concatenate(([0.0], np.cumsum(strategy.solve(noise.astype(np.float64)))))
-        found[i] = (np.abs((before, before[-1] - before)) / scale).max()
-    return found
+        yield float((np.abs((before, before[-1] - before)) / scale).max())
 
 
 def _success(estimate: Estimate) -> float:

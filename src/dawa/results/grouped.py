@@ -24,7 +24,7 @@ from dawa.axis.base import labelled
 from dawa.axis.groups import Group, Grouping, combinations, number
 from dawa.errors import OptionError, ReleaseError
 from dawa.host import atomic
-from dawa.results import ends, file, quantiles, statistics, tabled
+from dawa.results import comparing, ends, file, quantiles, tabled
 from dawa.results.about import About
 from dawa.results.answers import Answer, Ranged, answers
 from dawa.results.ends import End
@@ -189,7 +189,7 @@ class GroupedRelease(Mapping[Group, Release]):
         """
         at = number(self.by, group)
         ranged = self._ranged([(lo, hi)])
-        found = statistics.part(ranged.pop(at), ranged, confidence)
+        found = comparing.part(ranged.pop(at), ranged, confidence)
         return Statistic("share", *found, float(confidence), self._note(lo, hi))
 
     def apart(self, confidence: float = 0.95) -> list[Apart]:

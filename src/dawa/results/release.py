@@ -20,7 +20,7 @@ from dawa.errors import OptionError
 from dawa.host import atomic
 from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.results import bands, ends, file, quantiles, statistics, tabled
+from dawa.results import bands, comparing, ends, file, quantiles, statistics, tabled
 from dawa.results.about import About
 from dawa.results.answers import Answer, Ranged, answers
 from dawa.results.bands import Band
@@ -262,7 +262,7 @@ class Release:
         """The part of all records that lies from ``lo`` up to but not including ``hi``; of records that have a cell."""
         lows, highs = zip(*((axis.start, axis.stop) for axis in self.axes), strict=True)
         first, every = self._ranged(lo, hi), self._ranged(lows, highs)
-        found = statistics.ratio(statistics.ranges(first, every, confidence, apart=False), 1.0)
+        found = statistics.ratio(comparing.pair(first, every, confidence, apart=False))
         return Statistic("share", *found, float(confidence), self._note(lo, hi))
 
     def difference(
@@ -277,7 +277,7 @@ class Release:
             confidence: The probability, at least, that the truth lies between ``low`` and ``high``.
         """
         pair, remark = self._pair(first, second, other, confidence)
-        return Statistic("difference", *statistics.difference(pair), float(confidence), remark)
+        return Statistic("difference", *comparing.difference(pair), float(confidence), remark)
 
     def ratio(self, first: Range, second: Range, other: "Release | None" = None, confidence: float = 0.95) -> Statistic:
         """How many times as many records lie in one range as in another; ``high`` is infinite if that may be empty.
@@ -293,7 +293,7 @@ class Release:
 
     def band(self, confidence: float = 0.95) -> Band:
         """How many records lie below every bound at once, as numbers and as parts of all; along one axis."""
-        return bands.band(self.estimate, self.bounds, confidence)
+        return bands.band(self.estimate, self.bounds, confidence, self._remark_of_all())
 
     def sample(self, size: int, seed: int | None = None) -> NDArray[Any]:
         """Synthetic values with the released distribution: for tools that need rows, at no further cost.
@@ -367,8 +367,9 @@ class Release:
         found = answers([ranged], confidence, [self._note(*pair) for pair in pairs])
         return with_ends(self.axes, pairs, found)
 
-    def _ranged(self, lo: object, hi: object) -> Ranged:
-        return Ranged(self.estimate, *ends.queries(self.axes, self.estimate, [(lo, hi)]))
+    def _ranged(self, lo: object, hi: object) -> comparing.Compared:
+        spans = tuple(axis.span(a, b) for axis, a, b in ends.by_axis(self.axes, lo, hi))
+        return comparing.Compared(Ranged(self.estimate, *ends.queries(self.axes, self.estimate, [(lo, hi)])), spans)
 
     def _pair(
         self, first: Range, second: Range, other: "Release | None", confidence: float
@@ -382,7 +383,7 @@ class Release:
         apart = self._drawn_apart(rel)
         notes = dict.fromkeys((self._note(*first), rel._note(*second)))  # noqa: SLF001  a release too
         ranged = self._ranged(*first), rel._ranged(*second)  # noqa: SLF001
-        pair = statistics.ranges(*ranged, confidence, apart=apart)
+        pair = comparing.pair(*ranged, confidence, apart=apart)
         return pair, "; ".join(note for note in notes if note)
 
     def _drawn_apart(self, rel: "Release") -> bool:

@@ -7,9 +7,8 @@ can explain what A - xB seems to be, and the interval holds all plausible x (Fie
 hold at the true x, which is fixed before any noise is drawn. The interval is right however few records B has; if B may
 be none at all, it has no upper end.
 
-The noise of two sums of one release is correlated, and along one axis the covariance is known. On maps it is not
-computed: the deviation of A - xB is at most the sum of both. Two releases drew their noise apart, if both are private
-and have names of their own.
+The noise of two sums of one release is correlated; ``comparing`` says how, and what two ranges have in common. Where
+the covariance is not computed, the deviation of A - xB is at most the sum of both.
 
 A *mean* is the ratio of two sums: what values exceed the lowest value by, and how many they are. Inside a bucket values
 count as their middle. That is off by at most half the bucket's width for each record, and by at most this half times
@@ -18,7 +17,7 @@ counts.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -31,16 +30,7 @@ from dawa.axis.numbers import EdgeAxis, NumberAxis
 from dawa.budget import shown
 from dawa.errors import OptionError, ReleaseError
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.results.answers import (
-    Cuts,
-    Ranged,
-    bias_of,
-    check_confidence,
-    cut_buckets,
-    deviations,
-    factor_of,
-    uncut,
-)
+from dawa.results.answers import check_confidence, factor_of, uncut
 from dawa.results.answers import sure as percent
 from dawa.results.estimate import Estimate
 
@@ -101,13 +91,45 @@ class Sum(NamedTuple):
     bias: float
 
 
+class Shared(NamedTuple):
+    """A bucket that one or both of two ranges cut.
+
+    Attributes:
+        reach: At most how far its records are from lying evenly.
+        inside: The part of it that lies in the first range, and in the second.
+        kinds: Whether a cell of it lies in the first range and in the second, for every kind of cell that it has.
+    """
+
+    reach: float
+    inside: tuple[float, float]
+    kinds: tuple[tuple[bool, bool], ...]
+
+    def bias(self, x: float) -> float:
+        """At most how far evenness is off in the first sum minus x times the second."""
+        even = self.inside[0] - x * self.inside[1]
+        return self.reach * max(abs(one - x * other - even) for one, other in self.kinds)
+
+
 class Pair(NamedTuple):
-    """Two sums, the covariance of their noise if it is known, and the deviations that noise exceeds too rarely."""
+    """Two sums, the covariance of their noise if it is known, and the deviations that noise exceeds too rarely.
+
+    Attributes:
+        first: The records in a range, or what values add up to.
+        second: The same of another range.
+        covariance: That of their noise; None if nobody knows.
+        factor: Standard deviations that noise exceeds too rarely.
+        shared: The buckets that are cut, if it is known how the two ranges cut each; else their biases add up.
+        least: What the first sum is at least, as a part of the second: 1 if it holds all of the second.
+        most: What it is at most.
+    """
 
     first: Sum
     second: Sum
     covariance: float | None
     factor: float
+    shared: tuple[Shared, ...] | None = None
+    least: float = 0.0
+    most: float = math.inf
 
     def noise(self, x: float) -> float:
         """The margin of the noise in the first sum minus x times the second."""
@@ -118,7 +140,16 @@ class Pair(NamedTuple):
 
     def bias(self, x: float) -> float:
         """The bound on the bias of the first sum minus x times the second."""
+        if self.shared is not None:
+            return sum(bucket.bias(x) for bucket in self.shared)
         return self.first.bias + abs(x) * self.second.bias
+
+    @property
+    def bias_of_second(self) -> float:
+        """By how much the bound on the bias grows with x, where x is large."""
+        if self.shared is not None:
+            return sum(one.reach * max(abs(other - one.inside[1]) for _, other in one.kinds) for one in self.shared)
+        return self.second.bias
 
 
 def ratio(pair: Pair, most: float = math.inf) -> Told:
@@ -130,24 +161,28 @@ def ratio(pair: Pair, most: float = math.inf) -> Told:
         ReleaseError: If the second sum seems to be 0.
     """
     if pair.second.value <= 0:
-        raise _nothing()
-    value = min(max(pair.first.value / pair.second.value, 0), most)
-    low, high = _lower(pair), _upper(pair)
+        raise nothing()
+    least, most = pair.least, min(most, pair.most)
+    value = min(max(pair.first.value / pair.second.value, least), most)
+    if least == most:
+        return value, 0.0, 0.0, value, value
+    low, high = max(lower(pair), least), upper(pair)
     noise, bias = pair.noise(value) / pair.second.value, pair.bias(value) / pair.second.value
     return value, noise, bias, min(low, value), max(min(high, most), value)
 
 
-def _nothing() -> ReleaseError:
+def nothing() -> ReleaseError:
+    """The error about records that are compared with none."""
     return ReleaseError(
         "There seem to be no records to compare with, so there is no ratio.",
         "ask for counts instead; noise exceeds the counts here.",
     )
 
 
-def _upper(pair: Pair) -> float:
+def upper(pair: Pair) -> float:
     """The largest plausible ratio. What must not exceed 0 is concave in x, and grows without end if it ever does."""
     a, b = pair.first.centre, pair.second.centre
-    if b - pair.factor * pair.second.deviation - pair.second.bias <= 0:
+    if b - pair.factor * pair.second.deviation - pair.bias_of_second <= 0:
         return math.inf
 
     def excess(x: float) -> float:
@@ -156,14 +191,14 @@ def _upper(pair: Pair) -> float:
     return 0.0 if excess(0) > 0 else _root(excess, rising=True)
 
 
-def _lower(pair: Pair) -> float:
+def lower(pair: Pair) -> float:
     """The smallest plausible ratio. What must not exceed 0 is concave in x: if positive at 0, it falls through once."""
     a, b = pair.first.centre, pair.second.centre
 
     def excess(x: float) -> float:
         return a - x * b - pair.noise(x) - pair.bias(x)
 
-    falls = b + pair.factor * pair.second.deviation + pair.second.bias > 0
+    falls = b + pair.factor * pair.second.deviation + pair.bias_of_second > 0
     return _root(excess, rising=False) if excess(0) > 0 and falls else 0.0
 
 
@@ -185,73 +220,11 @@ def difference(pair: Pair, x: float = 1.0) -> Told:
     return value, noise, bias, min(centre - noise - bias, value), max(centre + noise + bias, value)
 
 
-def ranges(first: Ranged, second: Ranged, confidence: float, *, apart: bool) -> Pair:
-    """The records in two ranges.
-
-    Args:
-        first: A range.
-        second: Another, of the same release or of another one.
-        confidence: The confidence of what is made of them.
-        apart: Whether the noise of the two releases was drawn apart.
-    """
-    return _of_sums([first], [second], confidence, _covariance(first, second, apart=apart))
-
-
-def part(first: Ranged, rest: Sequence[Ranged], confidence: float) -> Told:
-    """The records in a range of one estimate, as a part of those in ranges of several estimates of different records.
-
-    Args:
-        first: The range whose records are the part.
-        rest: Those of the other records.
-        confidence: The confidence of the part.
-
-    With A records in the one and R in the others, the part is A/(A + R) = r/(1 + r), r = A/R, which grows with r: the
-    interval holds what the plausible r give. The noise of A and R is independent.
-
-    Raises:
-        ReleaseError: If there seem to be no records at all.
-    """
-    if not rest:
-        return 1.0, 0.0, 0.0, 1.0, 1.0
-    pair = _of_sums([first], rest, confidence, 0.0)
-    every = pair.first.value + pair.second.value
-    if every <= 0:
-        raise _nothing()
-    value = min(max(pair.first.value / every, 0.0), 1.0)
-    low, high = (odds / (1 + odds) if odds < math.inf else 1.0 for odds in (_lower(pair), _upper(pair)))
-    noise = pair.factor * math.hypot((1 - value) * pair.first.deviation, value * pair.second.deviation)
-    bias = (1 - value) * pair.first.bias + value * pair.second.bias
-    return value, noise / every, bias / every, min(low, value), max(high, value)
-
-
-def _of_sums(first: Sequence[Ranged], second: Sequence[Ranged], confidence: float, covariance: float | None) -> Pair:
-    """The records in two ranges, each in one estimate or in several of different records."""
-    chance, both = check_confidence(confidence), (first, second)
-    cuts = [[cut_buckets(one.queries) for one in ranged] for ranged in both]
-    may_cut = sum(any(one.inner for one in ranged) for ranged in both)  # known before any data, so none is spent twice
-    sums = [_records(*one, chance / 2 / max(may_cut, 1)) for one in zip(both, cuts, strict=True)]
-    cut = any(len(one.query) for each in cuts for one in each)
-    every = [one.estimate for ranged in both for one in ranged]
-    parts = [chance / 2 if cut else uncut(estimate, chance) for estimate in every]
-    factor = max(factor_of(estimate, min(parts)) for estimate in every)
-    return Pair(sums[0], sums[1], covariance, factor)
-
-
-def _records(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> Sum:
-    """The records in a range; the bound on its bias has at most this chance of being wrong."""
-    bias = float(bias_of(ranged, cuts, chance)[0])
-    value, centre = (
-        float(sum(one.estimate.totals_of(one.queries, unbiased=plain)[0] for one in ranged)) for plain in (False, True)
-    )
-    return Sum(value, centre, float(deviations(ranged)[0]), bias)
-
-
-def _covariance(first: Ranged, second: Ranged, *, apart: bool) -> float | None:
-    if first.estimate is not second.estimate:
-        return 0.0 if apart else None
-    if len(first.estimate.shape) > 1:
-        return None
-    return covariance(first.estimate, first.queries.dense()[0], second.queries.dense()[0])
+def clipped(told: Told, least: float, most: float) -> Told:
+    """The same about a number that is known to lie between these two."""
+    value, noise, bias, low, high = told
+    value, low, high = (min(max(number, least), most) for number in (value, low, high))
+    return value, noise, bias, low, high
 
 
 def covariance(estimate: Estimate, first: FloatArray, second: FloatArray) -> float:
@@ -261,10 +234,14 @@ def covariance(estimate: Estimate, first: FloatArray, second: FloatArray) -> flo
 
 
 def weighted(*weights: FloatArray) -> BucketQueries:
-    """Queries with a weight for every bucket."""
+    """Queries with a weight for every bucket; neighbours of one weight are one run."""
     m, k = len(weights), len(weights[0])
-    bucket = np.tile(np.arange(k, dtype=np.float64), m)
-    return BucketQueries(k, np.arange(m + 1) * k, bucket, bucket + 1, np.concatenate(weights), np.ones(m), float(m))
+    runs = [np.flatnonzero(np.diff(each, prepend=np.nan) != 0) for each in weights]
+    lo = np.concatenate(runs).astype(np.float64)
+    hi = np.concatenate([np.append(each[1:], k) for each in runs]).astype(np.float64)
+    first = np.concatenate(([0], np.cumsum([len(each) for each in runs])))
+    weight = np.concatenate([each[run] for each, run in zip(weights, runs, strict=True)])
+    return BucketQueries(k, first, lo, hi, weight, np.ones(m), float(m))
 
 
 class Values(NamedTuple):
@@ -326,7 +303,7 @@ def mean_and_sum(estimate: Estimate, values: Values, confidence: float) -> tuple
     """The mean and the sum of all values."""
     start, reach = float(values.lowest), float(values.highest - values.lowest)
     pair = _of_values(estimate, values, confidence)
-    total = difference(pair, -start)
+    total = clipped(difference(pair, -start), 0.0 if start >= 0 else -math.inf, math.inf if start + reach > 0 else 0.0)
     if pair.second.value <= 0:
         return (math.nan,) * 5, total
     value, noise, bias, low, high = ratio(pair, reach)

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
 from pydantic import Field
 from starlette.types import Receive, Scope, Send
 
@@ -157,8 +158,40 @@ Point = Annotated[str, Field(max_length=models.LONGEST_END)]
 JSON = "application/json"
 TWICE = ("lo", "hi")
 SOME = {"min_length": 1, "max_length": limits.MOST_AXES}
-Lows = Annotated[list[Point], Query(description="The lower end; over several axes, once per axis.", **SOME)]
-Highs = Annotated[list[Point], Query(description="The upper end.", **SOME)]
+Lows = Annotated[list[Point] | None, Query(description="The lower end; over several axes, once per axis.", **SOME)]
+Highs = Annotated[list[Point] | None, Query(description="The upper end.", **SOME)]
+One = Annotated[
+    Point | None,
+    Query(
+        alias="range",
+        description="Both ends in one text, as on the command line, instead of lo and hi: 18:65, 60:, :15, a single "
+        "value, a month, *; over several axes with commas in between.",
+        examples=["18:65"],
+    ),
+]
+Two = Annotated[
+    list[Point],
+    Query(alias="range", description="Twice; or once, with another release.", min_length=1, max_length=2),
+]
+Other = Annotated[
+    str | None, Query(alias="with", description="The name of another release, of which the second range is.")
+]
+
+
+async def _ends(text: One = None, lo: Lows = None, hi: Highs = None) -> str | asking.Ends:
+    """A range in one of two forms."""
+    if text is not None and lo is hi is None:
+        return text
+    if text is not None:
+        raise OptionError("The range is given in two forms.", "pass range, or lo and hi.")
+    for name, end in (("lo", lo), ("hi", hi)):
+        if end is None:
+            raise RequestValidationError([{"type": "missing", "loc": ("query", name), "msg": "", "input": None}])
+    return lo or [], hi or []
+
+
+Ends = Annotated[str | asking.Ends, Depends(_ends)]
+ENDS = ("range", *TWICE, "confidence")
 
 
 def paths(shelf: Shelf, work: Work) -> APIRouter:
@@ -198,15 +231,20 @@ def _health(shelf: Shelf) -> models.Health:
     return models.Health(status="ok", releases=len(shelf.releases))
 
 
+def _named(shelf: Shelf, name: str) -> Shelved:
+    """A release by its name."""
+    if name not in shelf.releases:
+        raise UnknownReleaseError("There is no release of that name.", "see the names in /releases.")
+    return shelf.releases[name]
+
+
 def _of_one(shelf: Shelf, work: Work) -> APIRouter:
     """The paths of one release."""
     router = APIRouter()
     examples = list(shelf.releases)[:3]
 
     async def find(name: Annotated[str, Path(description="A name from /releases.", examples=examples)]) -> Shelved:
-        if name not in shelf.releases:
-            raise UnknownReleaseError("There is no release of that name.", "see the names in /releases.")
-        return shelf.releases[name]
+        return _named(shelf, name)
 
     Found = Annotated[Shelved, Depends(find)]  # noqa: N806  a type
 
@@ -225,6 +263,7 @@ def _of_one(shelf: Shelf, work: Work) -> APIRouter:
         return counted
 
     router.include_router(_answers(Found, work))
+    router.include_router(_comparisons(shelf, Found, work))
     router.include_router(_to_keep(Found, work))
     return router
 
@@ -233,29 +272,30 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
     """The paths to the numbers of one release."""
     router = APIRouter()
 
-    async def answered(request: Request, release: Release, asked: asking.Ranges, confidence: float) -> bytes:
+    async def answered(
+        request: Request, release: Release, wanted: Sequence[str | asking.Ends], confidence: float
+    ) -> bytes:
         """The answers in JSON, with commas in between."""
-        weight, reading = weight_of(len(asked)), costs.of_reading(release, len(asked))
-        costs.check(reading, len(asked))
+        texts = sum(isinstance(one, str) for one in wanted)
+        weight, reading = weight_of(len(wanted)), costs.of_reading(release, len(wanted) + texts)
+        costs.check(reading, len(wanted))
         work.owe(request, reading - request.scope[PAID])
-        spans = asking.spans(release, asked)
-        parts = list(spans) if reading <= 1 else await work.done(request, spans, reading, weight)
+
+        async def all_of(steps: Iterator[Any]) -> list[Any]:
+            return list(steps) if reading <= 1 else await work.done(request, steps, reading, weight)
+
+        asked = list(chain.from_iterable(await all_of(asking.read_all(release, wanted))))
+        parts = await all_of(asking.spans(release, asked))
         each = costs.checked(release, [spans for part in parts for spans in part])
         cost = sum(each) + costs.of_call(release)
         work.owe(request, cost - 1)
         rows = _json(asking.answers(release, asked, each, confidence))
         return b",".join(await work.done(request, rows, cost + reading, weight))
 
-    @router.get("/answer", response_model=models.Answer, dependencies=[_only("lo", "hi", "confidence", listed=TWICE)])
-    async def answer(
-        request: Request,
-        found: Found,
-        lo: Lows,
-        hi: Highs,
-        confidence: parameters.Confidence,
-    ) -> Response:
+    @router.get("/answer", response_model=models.Answer, dependencies=[_only(*ENDS, listed=TWICE)])
+    async def answer(request: Request, found: Found, ends: Ends, confidence: parameters.Confidence) -> Response:
         """How many records lie in a range, with error bars."""
-        return Response(await answered(request, found.release, [(lo, hi)], confidence), media_type=JSON)
+        return Response(await answered(request, found.release, [ends], confidence), media_type=JSON)
 
     @router.post("/answers", response_model=models.Answers, openapi_extra=BODY, dependencies=[_only()])
     async def answers(request: Request, found: Found) -> Response:
@@ -263,7 +303,7 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         body, kind = await request.body(), request.headers.get("content-type", "")
         cost, weight = costs.of_body(len(body)), weight_of(len(body) / RANGE_BYTES)
         (asked,) = await work.done(request, (models.asked(body, kind) for _ in range(1)), cost, weight)
-        wanted = [(_listed(one.lo), _listed(one.hi)) for one in asked.ranges]
+        wanted = [one if isinstance(one, str) else (_listed(one.lo), _listed(one.hi)) for one in asked.ranges]
         rows = await answered(request, found.release, wanted, parameters.sure(asked.confidence))
         return Response(b'{"answers":[%b]}' % rows, media_type=JSON)
 
@@ -319,15 +359,53 @@ def _statistics(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the
         both: models.Values = await work.once(request, cost, lambda: asking.values(found.release, confidence))
         return both
 
-    @router.get("/share", dependencies=[_only("lo", "hi", "confidence", listed=TWICE)])
-    async def share(
-        request: Request, found: Found, lo: Lows, hi: Highs, confidence: parameters.Confidence
-    ) -> models.Statistic:
+    @router.get("/band", dependencies=[_only("first", "count", "confidence")])
+    async def band(
+        request: Request,
+        found: Found,
+        first: parameters.First,
+        count: parameters.Count,
+        confidence: parameters.Confidence,
+    ) -> models.Band:
+        """How many records lie up to every bound along one axis, with limits that hold for all bounds at once."""
+        rel = found.release
+        cost = costs.of_band(rel) + costs.of_buckets(rel, min(count, len(rel.estimate.buckets)))
+        limits: models.Band = await work.once(
+            request, cost, lambda: asking.band(rel, first, count, confidence), asking.drawn(rel)
+        )
+        return limits
+
+    @router.get("/share", dependencies=[_only(*ENDS, listed=TWICE)])
+    async def share(request: Request, found: Found, ends: Ends, confidence: parameters.Confidence) -> models.Statistic:
         """The part of all records that lies in a range; of those that have a place on every axis."""
-        spans = next(iter(asking.spans(found.release, [(lo, hi)])))
-        cost = 2 * costs.of_call(found.release) + 3 * sum(costs.checked(found.release, spans))
-        part: models.Statistic = await work.once(request, cost, lambda: asking.share(found.release, lo, hi, confidence))
+        rel, (lo, hi) = found.release, asking.read(found.release, ends)
+        cost = 2 * costs.of_call(rel) + 3 * sum(costs.checked(rel, next(iter(asking.spans(rel, [(lo, hi)])))))
+        part: models.Statistic = await work.once(request, cost, lambda: asking.share(rel, lo, hi, confidence))
         return part
+
+    return router
+
+
+def _comparisons(shelf: Shelf, Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the type of a release
+    """The path to two ranges at once."""
+    router = APIRouter()
+
+    @router.get("/compare", dependencies=[_only("range", "with", "confidence", listed=("range",))])
+    async def compare(
+        request: Request, found: Found, two: Two, confidence: parameters.Confidence, beside: Other = None
+    ) -> models.Comparison:
+        """How many more records lie in one range than in another, and how many times as many."""
+        one, other = found.release, (found if beside is None else _named(shelf, beside)).release
+        pair = two * (2 if beside is not None and len(two) == 1 else 1)
+        if len(pair) < 2:
+            raise OptionError("A comparison takes two ranges, and there is 1.", "pass range twice, or range and with.")
+        first, second = asking.read(one, pair[0]), asking.read(other, pair[1])
+        spans = [(rel, next(iter(asking.spans(rel, [ends])))) for rel, ends in ((one, first), (other, second))]
+        cost = sum(costs.of_comparing(rel) + 3 * sum(costs.checked(rel, span)) for rel, span in spans)
+        said: models.Comparison = await work.once(
+            request, cost, lambda: asking.comparison(one, first, second, other, confidence)
+        )
+        return said
 
     return router
 
@@ -354,7 +432,8 @@ def _to_keep(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         document = pages.known(found)
         if document is None:
             costs.check_page(found.release, found.name)
-            document = await work.once(request, costs.of_page(found.release), lambda: pages.page(found))
+            cost, drawing = costs.of_page(found.release), asking.drawn(found.release)
+            document = await work.once(request, cost, lambda: pages.page(found), drawing)
         return headers.Kept(document, "text/html")
 
     return router

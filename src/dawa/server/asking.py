@@ -12,10 +12,14 @@ import numpy as np
 
 from dawa.axis import written
 from dawa.axis.apart import touching
-from dawa.errors import OptionError, WorkloadError
+from dawa.errors import OptionError, ReleaseError, WorkloadError
+from dawa.numerals import told
+from dawa.publish import bands as published
 from dawa.publish import tables
+from dawa.results import bands
 from dawa.results.overview import overview
 from dawa.results.release import Release
+from dawa.results.statistics import Statistic
 from dawa.server import costs, models
 from dawa.server.shelf import Shelved
 from dawa.spec import ranges
@@ -69,8 +73,42 @@ def apart(release: Release, confidence: float) -> models.Apart:
     )
 
 
-Ranges = Sequence[tuple[Sequence[Any], Sequence[Any]]]
-"""Ranges, each with one lower and one upper end per axis."""
+Ends = tuple[Sequence[Any], Sequence[Any]]
+"""A range with one lower and one upper end per axis."""
+
+Ranges = Sequence[Ends]
+
+
+def read(release: Release, asked: str | Ends) -> Ends:
+    """A range as the command line reads it, if it is text; else as it is.
+
+    What holds more commas than axes has is not cut at every one of them to see what it may mean: that takes too long.
+
+    Raises:
+        DawaError: If the text is not a range of these axes.
+    """
+    if not isinstance(asked, str):
+        return asked
+    axes = release.axes
+    if len(axes) > 1 and asked.count(",") != len(axes) - 1:
+        names = ", ".join(axis.column for axis in axes)
+        raise WorkloadError(
+            f"The range {told(asked)} does not have one part for each of {names}.",
+            "put commas between them, and * for a whole axis; if a category holds a comma, pass lo and hi.",
+        )
+    found = ranges.typed(asked, axes)
+    return found.lo, found.hi
+
+
+def read_all(release: Release, asked: Sequence[str | Ends]) -> Iterator[list[Ends]]:
+    """Several ranges, some at a step.
+
+    Raises:
+        DawaError: If a text is not a range of these axes.
+    """
+    most = max(1, int(costs.STEP / max(2 * costs.of_reading(release, 1), 1e-9)))
+    for begin in range(0, len(asked), most):
+        yield [read(release, one) for one in asked[begin : begin + most]]
 
 
 def spans(release: Release, asked: Ranges) -> Iterator[list[list[costs.Span]]]:
@@ -142,15 +180,58 @@ def values(release: Release, confidence: float) -> models.Values:
     """The mean and the sum of the values along one axis of numbers."""
     _along_one_axis(release, "Means and sums")
     mean, total = release.mean_and_sum(confidence)
-    known = None if math.isnan(mean.value) else models.Statistic(**asdict(mean))
-    return models.Values(mean=known, sum=models.Statistic(**asdict(total)))
+    return models.Values(mean=None if math.isnan(mean.value) else _statistic(mean), sum=_statistic(total))
 
 
 def share(release: Release, lo: Sequence[Any], hi: Sequence[Any], confidence: float) -> models.Statistic:
     """The part of all records with a cell that lies in a range."""
-    one = len(release.axes) == 1
-    found = release.share(lo[0] if one else tuple(lo), hi[0] if one else tuple(hi), confidence)
-    return models.Statistic(**asdict(found))
+    return _statistic(release.share(*_whole(lo, hi), confidence))
+
+
+def comparison(release: Release, first: Ends, second: Ends, other: Release, confidence: float) -> models.Comparison:
+    """How many more records lie in a range than in another, perhaps of another release, and how many times as many."""
+    pair = _whole(*first), _whole(*second)
+    less = release.difference(*pair, other, confidence)
+    try:
+        times = _statistic(release.ratio(*pair, other, confidence))
+    except ReleaseError:
+        times = None
+    ends = ([list(one[at]) for one in (first, second)] for at in (0, 1))
+    return models.Comparison(lo=next(ends), hi=next(ends), difference=_statistic(less), ratio=times)
+
+
+def _statistic(found: Statistic) -> models.Statistic:
+    """A statistic; JSON knows no infinite number."""
+    told = asdict(found) | {"high": found.high if math.isfinite(found.high) else None}
+    return models.Statistic(**told, said=str(found))
+
+
+def _whole(lo: Sequence[Any], hi: Sequence[Any]) -> tuple[Any, Any]:
+    """A range as a release takes it."""
+    return (lo[0], hi[0]) if len(lo) == 1 else (tuple(lo), tuple(hi))
+
+
+def drawn(release: Release) -> Iterator[None]:
+    """What bands of any confidence need, some at a step; nothing if it is known already."""
+    if len(release.axes) == 1:
+        yield from bands.prepared(release.estimate)
+
+
+def band(release: Release, first: int, count: int, confidence: float) -> models.Band:
+    """Limits for the number of records up to some of the bounds along one axis; they hold for all bounds together."""
+    _along_one_axis(release, "Bands")
+    found = release.band(confidence)
+    chosen = range(1 + first, min(1 + first + count, len(found)))
+    names = tuple(models.Limits.model_fields)
+    listed = published.lines(release, found, chosen) if chosen else ()
+    return models.Band(
+        total=len(found) - 1,
+        first=first,
+        confidence=found.confidence,
+        said=found.said,
+        remark=found.remark,
+        bounds=[models.Limits(**dict(zip(names, line, strict=True))) for line in listed],
+    )
 
 
 def buckets(release: Release, first: int, count: int) -> Iterator[list[models.Bucket]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from dawa.errors import OptionError
 from dawa.limits import MOST_BORDER_CELLS, MOST_BUCKETS_PAGED, MOST_UNITS_ASKED, MOST_UNITS_OF_ONE
+from dawa.results import bands
 from dawa.results.release import Release
 from dawa.strategy.bumps import BumpStrategy
 from dawa.strategy.nested import NestedStrategy
@@ -51,6 +52,9 @@ BARS_BUCKET, QUANTILE, QUANTILE_BUCKET, VALUES_BUCKET = 4e-4, 0.3, 1e-5, 6e-4
 """Milliseconds for every bucket before the first quantile; for each quantile, and for every bucket then; and for every
 bucket to add up values."""
 
+DRAW, DRAW_BUCKET = 0.05, 6e-5
+"""Milliseconds to draw the noise of all answers once, always and for every bucket."""
+
 Span = tuple[Fraction, Fraction]
 
 
@@ -87,9 +91,21 @@ def of_buckets(release: Release, count: int) -> float:
     return of_call(release) + count * 2 * WRITING / UNIT
 
 
+def of_comparing(release: Release) -> float:
+    """Units to compare two ranges, besides answering each."""
+    return 2 * of_call(release) + VALUES_BUCKET * len(release.estimate.buckets) / UNIT
+
+
+def of_band(release: Release) -> float:
+    """Units to draw noise anew and to find a band, whether or not that was done before."""
+    buckets = len(release.estimate.buckets)
+    draws = bands.draws_of(release.estimate) if len(release.axes) == 1 else 0
+    return (CALL + VALUES_BUCKET * buckets + draws * (DRAW + DRAW_BUCKET * buckets)) / UNIT
+
+
 def of_page(release: Release) -> float:
     """Units to make a page."""
-    return (CALL + PAGE_BUCKET * len(release.estimate.buckets)) / UNIT
+    return (CALL + PAGE_BUCKET * len(release.estimate.buckets)) / UNIT + of_band(release)
 
 
 def check_page(release: Release, name: str) -> None:

@@ -175,6 +175,10 @@ class Range(BaseModel):
     hi: Ends = Field(description="The upper end.")
 
 
+Written = Annotated[StrictStr, Field(max_length=LONGEST_END, examples=["60:"])]
+"""A range in one text, as on the command line."""
+
+
 class Asked(BaseModel):
     """Ranges to answer."""
 
@@ -183,7 +187,9 @@ class Asked(BaseModel):
         json_schema_extra={"examples": [{"ranges": [{"lo": 0, "hi": 18}, {"lo": 18, "hi": 65}], "confidence": 0.95}]},
     )
 
-    ranges: list[Range] = Field(min_length=1, max_length=MOST_RANGES_ASKED, fail_fast=True)  # one mistake is enough
+    ranges: list[Range | Written] = Field(
+        min_length=1, max_length=MOST_RANGES_ASKED, fail_fast=True
+    )  # one mistake is enough
     confidence: SureNumber = Field(default=0.95, description="How sure the interval is.", examples=[0.95])
 
 
@@ -212,7 +218,8 @@ def asked(body: bytes, kind: str) -> Asked:
         return Asked.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        raise RequestValidationError([{**first, "loc": ("body", *first["loc"])}]) from None
+        place = [part for part in first["loc"] if part != Range.__name__]  # one of the two forms of a range
+        raise RequestValidationError([{**first, "loc": ("body", *place)}]) from None
 
 
 def _no_json() -> RequestValidationError:
@@ -256,12 +263,15 @@ class Quantiles(Told):
 class Statistic(Told):
     """A number that follows from a release, with honest error bars."""
 
-    name: Literal["mean", "sum", "share"]
+    name: Literal["mean", "sum", "share", "difference", "ratio"]
     value: float = Field(description="The best guess.", examples=[41.25])
     noise_margin: float = Field(description="How far noise may have moved it, about.", examples=[0.25])
     bias_bound: float = Field(description="How much more it may be off because buckets are cut, about.", examples=[0.5])
     low: float = Field(description="The lower end of the interval.", examples=[40.5])
-    high: float = Field(description="The upper end of the interval.", examples=[42.0])
+    high: float | None = Field(description="The upper end of the interval; null if it has none.", examples=[42.0])
+    said: str = Field(
+        description="The same as a sentence.", examples=["mean 41.2 (between 40.5 and 42.0 with 95% confidence)"]
+    )
     confidence: float = Field(
         description="The interval holds the truth with at least this probability.", examples=[0.95]
     )
@@ -276,6 +286,17 @@ class Values(Told):
 
     mean: Statistic | None = Field(description="Null if there seem to be no records.")
     sum: Statistic
+
+
+class Comparison(Told):
+    """Two ranges, of one release or of two."""
+
+    lo: list[list[Value]] = Field(description="The lower ends of both, on each axis.", examples=[[["0"], ["65"]]])
+    hi: list[list[Value]] = Field(description="Their upper ends.", examples=[[["18"], ["100"]]])
+    difference: Statistic = Field(description="How many more records lie in the first.")
+    ratio: Statistic | None = Field(
+        description="How many times as many lie in the first; null if there seem to be none in the second."
+    )
 
 
 class Bucket(Told):
@@ -296,3 +317,28 @@ class Buckets(Told):
     total: int = Field(ge=1, description="How many buckets the release has.", examples=[44])
     first: int = Field(ge=0, description="The number of the first bucket listed here.", examples=[0])
     buckets: list[Bucket]
+
+
+class Limits(Told):
+    """How many records lie up to a bound."""
+
+    to: Value = Field(description="The bound, not included; of categories the last, included.", examples=[32])
+    value: float = Field(description="The best guess of the number of records below it.", examples=[321.0])
+    low: float = Field(description="At least so many are below.", examples=[301.5])
+    high: float = Field(description="At most so many are.", examples=[340.5])
+    share: float = Field(description="The best guess as a part of all records.", examples=[0.25])
+    share_low: float = Field(description="At least this part is below.", examples=[0.235])
+    share_high: float = Field(description="At most this part is.", examples=[0.265])
+
+
+class Band(Told):
+    """Limits for the whole distribution at once."""
+
+    total: int = Field(ge=1, description="How many bounds there are.", examples=[44])
+    first: int = Field(ge=0, description="The number of the first bound listed here.", examples=[0])
+    confidence: float = Field(description="All limits hold together with at least this probability.", examples=[0.95])
+    said: str = Field(
+        description="The same as a sentence.", examples=["All these limits hold together with 95% confidence or more."]
+    )
+    remark: str = Field(description="What was counted at all; empty if there is nothing to add.", examples=[""])
+    bounds: list[Limits]

@@ -24,10 +24,9 @@ from dawa.budget import shown
 from dawa.errors import FolderError, ReleaseError
 from dawa.host import atomic
 from dawa.limits import MOST_CELLS_IN_BROWSER
-from dawa.publish import figures
+from dawa.publish import bands, figures
 from dawa.results.about import About, is_link
 from dawa.results.answers import factor_of, uncut
-from dawa.results.estimate import Estimate
 from dawa.results.overview import Overview, overview
 from dawa.results.quantiles import held
 from dawa.results.release import Release
@@ -241,7 +240,7 @@ def data(release: Release, found: Overview) -> dict[str, Any]:
     return {
         "release": release.to_json(),
         "shape": list(release.estimate.shape),
-        "levels": [{**_level(release.estimate, sure), "figures": _figures(release, sure)} for sure in CONFIDENCES],
+        "levels": [_level(release, sure) for sure in CONFIDENCES],
         "middle": _middle(release),
         "times": [_times(axis) for axis in release.axes],
         "clips": [[clipped(axis, first=end == 0, last=end == 1) for end in (0, 1)] for axis in release.axes],
@@ -258,9 +257,9 @@ def script(values: dict[str, Any]) -> str:
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
-def _level(estimate: Estimate, confidence: float) -> dict[str, float]:
-    """A confidence, and the margins in standard deviations that ``dawa.results.answers`` uses for it."""
-    chance = 1 - confidence
+def _level(release: Release, confidence: float) -> dict[str, Any]:
+    """A confidence, the margins in standard deviations that ``dawa.results.answers`` uses for it, and what needs it."""
+    estimate, chance = release.estimate, 1 - confidence
     return {
         "confidence": confidence,
         "chance": chance,
@@ -268,6 +267,8 @@ def _level(estimate: Estimate, confidence: float) -> dict[str, float]:
         "whole": factor_of(estimate, uncut(estimate, chance)),
         "cut": factor_of(estimate, chance / 2),
         "total": factor_of(estimate, chance / 2 / 2),
+        "figures": _figures(release, confidence),
+        "band": bands.for_page(release, confidence),
     }
 
 

@@ -25,7 +25,29 @@ const cumulative = (() => {
     return kept;
   }
 
-  /** page: { axis, answers, span() } */
+  /** The limits at a border: of the nearest bounds that are known on both sides, because shares can only grow. */
+  function limits({ at, low, high }, border) {
+    const i = buckets.find(at, border);
+    return [low[i], high[at[i] === border ? i : Math.min(i + 1, at.length - 1)]];
+  }
+
+  /** Fill what lies between the limits. */
+  function fill(context, { at, low, high }, x, y) {
+    const last = at.length - 1;
+    context.beginPath();
+    context.moveTo(x(at[0]), y(high[0]));
+    for (let i = 1; i <= last; i += 1) {
+      context.lineTo(x(at[i - 1]), y(high[i]));
+      context.lineTo(x(at[i]), y(high[i]));
+    }
+    for (let i = last; i > 0; i -= 1) {
+      context.lineTo(x(at[i]), y(low[i - 1]));
+      context.lineTo(x(at[i - 1]), y(low[i - 1]));
+    }
+    context.fill();
+  }
+
+  /** page: { axis, answers, span(), band(): what the chosen confidence allows, or null if it is not to be shown } */
   function make(host, page) {
     const { axis, answers } = page;
     const { bounds } = answers;
@@ -65,6 +87,12 @@ const cumulative = (() => {
       context.beginPath();
       context.rect(area.left, 0, area.width, host.clientHeight);
       context.clip();
+      if (page.band()) {
+        context.fillStyle = paint.band;
+        context.globalAlpha = 0.5;
+        fill(context, page.band(), x, y);
+        context.globalAlpha = 1;
+      }
       context.strokeStyle = paint.bar;
       context.lineWidth = 2;
       context.beginPath();
@@ -127,7 +155,11 @@ const cumulative = (() => {
       },
       said() {
         const { lo, hi } = page.span();
-        const [from, to] = [lo, hi].map((end) => numbers.percent(share(end)));
+        const band = page.band();
+        const [from, to] = [lo, hi].map((end) => {
+          const between = band ? ` (${limits(band, end).map(numbers.percent).join(" to ")})` : "";
+          return `${numbers.percent(share(end))}${between}`;
+        });
         return `${from} of the records in range lie below the chosen one, and ${to} lie below its upper end.`;
       },
     };

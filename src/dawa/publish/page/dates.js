@@ -7,6 +7,7 @@ const dates = (() => {
   const DAY_TEXT = String.raw`(\d{4})-(\d{2})-(\d{2})`;
   const CLOCK_TEXT = String.raw`(\d{2})(?::(\d{2})(?::(\d{2})(?:[.,](\d{1,6}))?)?)?`;
   const TEXT = new RegExp(String.raw`^\s*${DAY_TEXT}(?:[ T]${CLOCK_TEXT})?\s*(Z|[+-]\d{2}:?\d{2})?\s*$`);
+  const MONTH_TEXT = /^\s*(\d{4})(?:-(\d{2}))?\s*$/;
   const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
   const [MINUTE, HOUR, DAY] = [60e3, 3600e3, 86400e3];
   const STEPS = [
@@ -74,8 +75,10 @@ const dates = (() => {
       return local - offsets[at].east;
     }
 
+    /** A time; a year or a month is the moment at which it begins. */
     function read(text) {
-      const found = TEXT.exec(text);
+      const begins = MONTH_TEXT.exec(text);
+      const found = TEXT.exec(begins ? `${begins[1]}-${begins[2] || "01"}-01` : text);
       if (!found || (found[8] && !offsets)) {
         return null;
       }

@@ -210,8 +210,10 @@ function controls() {
     if (pictures) {
       pictures.refresh();
     }
+    banded();
     sync();
   });
+  by("band").addEventListener("change", banded);
   const scale = (log) => {
     by("log").setAttribute("aria-pressed", String(log));
     by("linear").setAttribute("aria-pressed", String(!log));
@@ -259,6 +261,17 @@ function figures() {
   )} confidence or more.`;
 }
 
+/** Draw the curve again, with or without its band, and say what the band promises. */
+function banded() {
+  by("band-said").textContent = by("band").checked
+    ? `All these limits hold together with ${numbers.sure(level.confidence)} confidence or more.`
+    : "";
+  if (curve) {
+    curve.draw();
+    by("curve-caption").textContent = curve.said();
+  }
+}
+
 /** The number of all records in range, with its margin, and of those in none. */
 function everything() {
   const all = answers.ask(
@@ -283,6 +296,7 @@ function draw() {
       span: () => spans[0],
       cuts: () => answer.cuts,
       level: () => level,
+      band: () => (by("band").checked ? level.band : null),
       ready: () => ready,
       change: (lo, hi) => changed(0, lo, hi),
       viewed: (view) => curve?.shown(view),
