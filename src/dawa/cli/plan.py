@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Column, Table
 
 import dawa
 from dawa.budget import shown
-from dawa.cli import options, specs, words
+from dawa.cli import options, predicted, specs, words
 from dawa.cli.specs import Typed
 from dawa.cli.terminal import reported, screen, tell, working, write_json
-from dawa.errors import LargeEpsilonWarning
+from dawa.errors import LargeEpsilonWarning, SpecError
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.ledger import Account
     from dawa.plan import Plan
     from dawa.spec.model import Spec
 
-HELP = """Say what a release would spend, whom it would protect and how accurate it would be. No data is touched.
+HELP = """Say what a release would spend, whom it would protect and how accurate it would be. No record is read.
 
 \b
   dawa plan people.parquet --column income --range 0:500000 --epsilon 0.5
@@ -33,12 +33,86 @@ HELP = """Say what a release would spend, whom it would protect and how accurate
   dawa plan spec.toml --json
 
 \b
+How accurate answers will be depends on how many records there are, and on how
+rough they are. Say what is known of that, and the plan predicts it:
+  dawa plan people.parquet --column income --range 0:500000 --epsilon 0.5 \\
+      --records 300000                     # on made-up data of several kinds
+  dawa plan people.parquet --column income --range 0:500000 --epsilon 0.5 \\
+      --records 300000 --kind skewed       # of the kind that incomes have
+  dawa plan delays-2024.parquet --column delay --range -60:1320 \\
+      --epsilon 0.5 --like delays-2014.parquet      # which is PUBLIC
+  dawa plan people.parquet --column income --range 0:500000 \\
+      --records 300000 --within 500 --picture epsilon.svg
+                                           # the epsilon that this takes
+
+\b
 To compare mechanisms that do not look at the data, by their expected error:
   dawa mechanisms --cells 4096 --workload uniform
 """
 
 SETTINGS: dict[str, Any] = {"cls": options.InOrder}
 
+PREDICTION = "How accurate it would be"
+ANY = "1"
+"""An epsilon for a spec whose own is still to be found."""
+
+Within = Annotated[
+    str | None,
+    typer.Option(
+        "--within",
+        metavar="N|N%",
+        help="In place of --epsilon: find the least epsilon with which 19 of 20 ranges are predicted to be off by at"
+        " most so many records, or such a part of all records.",
+        rich_help_panel=PREDICTION,
+    ),
+]
+Records = Annotated[
+    int | None,
+    typer.Option(
+        "--records",
+        metavar="N",
+        help="About how many records will be counted. Errors are then predicted, noise and buckets together, on made-up"
+        " data of this size.",
+        rich_help_panel=PREDICTION,
+    ),
+]
+Kind = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="NAME",
+        help="What the data are like, where that is known: smooth, skewed, sparse (nine of ten records in less than a"
+        " tenth of the axis), spiky or periodic. All of them by default.",
+        rich_help_panel=PREDICTION,
+    ),
+]
+Like = Annotated[
+    str | None,
+    typer.Option(
+        "--like",
+        metavar="SOURCE",
+        help="A PUBLIC table with the same columns, to try it on in place of made-up data. It is read without any"
+        " privacy, and so is what the plan says of it.",
+        rich_help_panel=PREDICTION,
+    ),
+]
+Picture = Annotated[
+    str | None,
+    typer.Option(
+        "--picture",
+        metavar="FILE",
+        help="Draw how errors fall as epsilon grows (.svg, .png or .pdf).",
+        rich_help_panel=PREDICTION,
+    ),
+]
+NoOpen = Annotated[
+    bool,
+    typer.Option(
+        "--no-open",
+        help="Do not open SOURCE, not even to read the names and types of its columns.",
+        rich_help_panel=options.RELEASE,
+    ),
+]
 Toml = Annotated[
     bool,
     typer.Option(
@@ -93,6 +167,12 @@ def plan(
     released: words.Released = None,
     licence: words.Licence = None,
     out: options.Out = None,
+    within: Within = None,
+    records: Records = None,
+    kind: Kind = None,
+    like: Like = None,
+    picture: Picture = None,
+    no_open: NoOpen = False,
     toml: Toml = False,
     json: options.Json = False,
 ) -> None:
@@ -100,6 +180,9 @@ def plan(
     if toml and json:
         raise typer.BadParameter("--toml and --json contradict each other.")
     with reported(json):
+        if within is not None and epsilon is not None:
+            raise SpecError("Both --epsilon and --within are given.", "leave one of them out.")
+        wanted = Wanted(within, records, tuple(kind or ()), like, picture, no_open)
         spec = Typed(
             source=source,
             of_axes=options.in_order(
@@ -114,7 +197,7 @@ def plan(
                 if_missing=if_missing,
                 share=share,
             ),
-            epsilon=epsilon,
+            epsilon=epsilon if within is None or source.endswith(dawa.spec.toml.SUFFIX) else ANY,
             unit=unit,
             max_rows_per_unit=max_rows_per_unit,
             ledger=ledger,
@@ -149,11 +232,17 @@ def plan(
             out=out,
         ).spec()
         meant = specs.meaning(spec)
+        if toml and within is not None:
+            spec = replace(spec, epsilon=_planned(spec, meant, wanted).epsilon)
         if toml:
             sys.stdout.write(dawa.spec.toml.written(spec, Path()))
             return
         account = None if meant.ledger is None else specs.account(meant.ledger, spec)
-        found = _planned(spec, meant)
+        found = _planned(spec, meant, wanted)
+        spec = replace(spec, epsilon=found.epsilon)
+        if picture is not None:
+            with working("Drawing"):
+                predicted.draw(found, picture)
         times = None if account is None else specs.times(account, spec)
         if json:
             booked = None if account is None else _booked(spec, account, times)
@@ -161,14 +250,37 @@ def plan(
             write_json({**found.to_json(), "about": about, "ledger": booked})
         else:
             _show(spec, found, account, times)
+            if picture is not None:
+                tell(f"The picture is in {picture}.")
 
 
-def _planned(spec: Spec, meant: specs.Meaning) -> Plan:
+@dataclass(frozen=True)
+class Wanted:
+    """What a plan is asked besides what it would spend: the options of that panel, by name."""
+
+    within: str | None
+    records: int | None
+    kinds: tuple[str, ...]
+    like: str | None
+    picture: str | None
+    no_open: bool
+
+
+def _planned(spec: Spec, meant: specs.Meaning, wanted: Wanted) -> Plan:
     """What the release would be like."""
+    like = None
+    if wanted.like is not None:
+        like = specs.table(replace(spec, source=wanted.like, table=None, format=None, sheet=None))
     with working("Planning"), warnings.catch_warnings(action="ignore", category=LargeEpsilonWarning):  # it is told
         return dawa.plan.planned(
             meant.axes,
-            epsilon=spec.epsilon,
+            epsilon=spec.epsilon if wanted.within is None else None,
+            within=wanted.within,
+            records=wanted.records,
+            kind=wanted.kinds or None,
+            like=like,
+            curve=wanted.picture is not None,
+            table=None if wanted.no_open else specs.table(spec),
             unit=spec.unit or None,
             max_rows_per_unit=spec.max_rows_per_unit,
             where=spec.where,
@@ -191,6 +303,7 @@ def _show(spec: Spec, found: Plan, account: Account | None, times: int | None) -
     cells = f" over {' × '.join(f'{cells:,}' for cells in found.shape)} cells" if found.shape else ""
     parts = " and ".join(f"{shown(part)} on {step}" for step, part in found.split.items() if part)
     lines = [
+        *([found.chosen] if found.chosen else []),
         f"A release of {columns}{cells} would spend epsilon = {shown(found.epsilon)}: {parts}.",
         found.protected,
         *([found.caution] if found.caution else []),
@@ -198,13 +311,15 @@ def _show(spec: Spec, found: Plan, account: Account | None, times: int | None) -
         *specs.reading(spec),
         *found.filtered,
         *found.axes,
+        *([] if found.opened is None else [found.opened.said]),
     ]
     if account is not None:
         lines += [_left(found, account, times), account.whom]
     tell(*lines)
     if found.looks and found.expected:
-        console.print(_noise(found))
+        console.print(predicted.noise(found))
     tell(found.accuracy)
+    predicted.show(found)
 
 
 def _left(found: Plan, account: Account, times: int | None) -> str:
@@ -216,17 +331,3 @@ def _left(found: Plan, account: Account, times: int | None) -> str:
     often = "" if times == 1 else f", which counts {times} times"
     enough = f"{shown(after)} after it{often}" if after >= 0 else "which is not enough: the release would be refused"
     return f"{left}, {enough}."
-
-
-def _noise(found: Plan) -> Table:
-    """The noise to expect, by the number of buckets that the data support."""
-    asked = "all ranges" if found.queries is None else f"{found.queries:,} ranges"
-    table = Table(
-        Column("buckets", justify="right"),
-        Column("noise, root mean square", justify="right"),
-        Column("margin at 95%", justify="right"),
-        title=f"Noise of {asked}, in records, if the data support so many buckets",
-    )
-    for line in found.expected:
-        table.add_row(f"{line.buckets:,}", f"{line.rmse:,.1f}", f"±{line.margin:,.0f}")
-    return table

@@ -244,14 +244,29 @@ def meaning(spec: Spec) -> Meaning:
     axes = tuple(axis.axis() for axis in spec.axes)
     if spec.queries is None:
         return Meaning(axes, (), None, _ledger(spec))
+    asked = _asked(spec, axes)
+    return Meaning(axes, asked, _workload(asked, axes), _ledger(spec))
+
+
+def workload(spec: Spec, axes: tuple[dawa.Axis | AutoAxis, ...]) -> Workload | None:
+    """The ranges that a spec names, in cells; None if it names none."""
+    return None if spec.queries is None else _workload(_asked(spec, axes), axes)
+
+
+def _asked(spec: Spec, axes: tuple[dawa.Axis | AutoAxis, ...]) -> tuple[Asked, ...]:
+    """The ranges that matter most."""
     known = tuple(axis for axis in axes if isinstance(axis, dawa.Axis))
     if len(known) < len(axes):
         raise SpecError(
             "Ranges that matter most need bounds that are known, and these are to be found in the data.",
             "name the bounds in place of auto, or ask the ranges afterwards, with dawa query.",
         )
-    asked = tuple(dawa.spec.ranges.listed(spec.queries, known))
-    return Meaning(axes, asked, dawa.spec.ranges.workload(asked, known) if asked else None, _ledger(spec))
+    return tuple(dawa.spec.ranges.listed(str(spec.queries), known))
+
+
+def _workload(asked: tuple[Asked, ...], axes: tuple[dawa.Axis | AutoAxis, ...]) -> Workload | None:
+    known = tuple(axis for axis in axes if isinstance(axis, dawa.Axis))
+    return dawa.spec.ranges.workload(asked, known) if asked else None
 
 
 def table(spec: Spec) -> TableLike:
