@@ -5,14 +5,16 @@ has to hold on all data that are tried, so on the roughest kind unless a kind is
 a release promises: the intervals that a release gives with its answers hold in any case, so they are wider.
 """
 
-import math
+from bisect import bisect_left
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf, log
 
 from dawa import progress
 from dawa.budget import LARGE, shown
-from dawa.errors import DawaError, OptionError
+from dawa.errors import BudgetError, OptionError
 from dawa.numerals import NotANumberError, exact, told
 from dawa.plan.prediction import Prediction, Setting
 from dawa.plan.trial import Trial
@@ -22,8 +24,14 @@ MANTISSAS = tuple(map(Fraction, ("1", "1.2", "1.5", "2", "2.5", "3", "4", "5", "
 DECADES = range(-5, 1)
 EPSILONS = (*(first * Fraction(10) ** decade for decade in DECADES for first in MANTISSAS), LARGE)
 """What is considered, up to the largest budget that still promises something."""
+FIRST = EPSILONS.index(Fraction(1, 10))
+"""Where the search begins."""
+NEARLY = 0.999
+"""Guesses that lie on a listed number by chance are not pushed to the next."""
 FACTORS = (Fraction(1, 10), Fraction(1, 5), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(5), Fraction(10))
 """What a table lists: the epsilon in question, and these parts and multiples of it."""
+FEWER = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
+"""On maps, which take longer."""
 HINT = "pass a number of records such as within=500, or a part of all records such as within='1%'."
 
 Settings = Callable[[Fraction], Setting]
@@ -87,7 +95,7 @@ def target(within: object, records: int) -> tuple[float, str]:
 def least(trial: Trial, settings: Settings, within: object) -> tuple[Within, list[Point]]:
     """The least epsilon of ``EPSILONS`` for which all kinds of data are predicted to stay within the target.
 
-    Errors fall as epsilon grows, so half of what is left is ruled out at a time.
+    Errors fall as epsilon grows, so each that is tried rules out all above or below it.
 
     Raises:
         OptionError: If the target is no accuracy, or none of them is enough.
@@ -95,46 +103,71 @@ def least(trial: Trial, settings: Settings, within: object) -> tuple[Within, lis
     wanted, said = target(within, trial.records)
     points: dict[int, Point] = {}
 
-    def enough(place: int) -> bool:
-        points[place] = _point(trial, settings, EPSILONS[place])
-        return points[place].most <= wanted
+    def error(place: int) -> float:
+        if place not in points:
+            try:
+                points[place] = _point(trial, settings, EPSILONS[place])
+            except BudgetError:  # too small to be spent at all
+                return inf
+        return points[place].most
 
-    last = len(EPSILONS) - 1
-    if not enough(last):
-        raise OptionError(
-            f"Not even epsilon = {shown(LARGE)} is predicted to keep 19 of 20 ranges within {said}"
-            f"{' records' if not said.endswith('%') else ' of the records'}: they stay within"
-            f" {points[last].most:,.0f} records.",
-            "allow larger errors, choose coarser steps or fewer axes, or name the kind of the data, which may be less"
-            " rough.",
-        )
-    below, above = -1, last
+    below, above, place = -1, len(EPSILONS), FIRST
     while above - below > 1:
-        middle = (below + above) // 2
-        below, above = (below, middle) if enough(middle) else (middle, above)
+        if error(place) <= wanted:
+            above = place
+        else:
+            below = place
+        if below == len(EPSILONS) - 1:
+            raise _hopeless(said, error(below))
+        place = _next(below, above, points, wanted)
     return Within(wanted, said, EPSILONS[above]), list(points.values())
+
+
+def _next(below: int, above: int, points: dict[int, Point], wanted: float) -> int:
+    """Where to look next: errors fall about as fast as epsilon grows, or as between the two known places.
+
+    Every fourth look halves what is left, so that there are never many.
+    """
+    near = above if above in points else below
+    if near not in points:  # the budgets below are too small to be spent
+        return (below + above) // 2
+    slope = -1.0
+    if below in points and above in points and points[below].most > points[above].most:
+        slope = log(points[above].most / points[below].most) / log(EPSILONS[above] / EPSILONS[below])
+    guess = float(EPSILONS[near]) * (wanted / max(points[near].most, 1e-9)) ** (1 / slope)
+    place = bisect_left(EPSILONS, guess * NEARLY)
+    if len(points) % 4 == 3:
+        place = (below + above) // 2
+    return min(max(place, below + 1), above - 1)
+
+
+def _hopeless(said: str, error: float) -> OptionError:
+    """What to say if no budget is enough that promises anything."""
+    return OptionError(
+        f"Not even epsilon = {shown(LARGE)} is predicted to keep 19 of 20 ranges within {said}"
+        f"{' of the records' if said.endswith('%') else ' records'}: they stay within {error:,.0f} records.",
+        "allow larger errors, choose coarser steps or fewer axes, or name the kind of the data, which may be less rough.",
+    )
 
 
 def curve(trial: Trial, settings: Settings, epsilon: Fraction, known: list[Point]) -> tuple[Point, ...]:
     """How errors fall as epsilon grows, around one epsilon."""
     points = {point.epsilon: point for point in known}
-    wanted = sorted({_written(factor * epsilon) if factor != 1 else epsilon for factor in FACTORS})
+    factors = FACTORS if len(settings(epsilon).shape) == 1 else FEWER
+    wanted = sorted({_written(factor * epsilon) if factor != 1 else epsilon for factor in factors})
     for value in wanted:
         if value not in points:
-            points[value] = _point(trial, settings, value)
-    return tuple(points[value] for value in wanted)
+            with suppress(BudgetError):  # too small to be spent at all
+                points[value] = _point(trial, settings, value)
+    return tuple(points[value] for value in wanted if value in points)
 
 
 def _point(trial: Trial, settings: Settings, epsilon: Fraction) -> Point:
     progress.reached("Trying one epsilon after the other")
     with progress.heard(None):
-        try:
-            return Point(epsilon, trial.predicted(settings(epsilon)))
-        except DawaError as error:
-            error.add_note(f"This was tried with epsilon = {shown(epsilon)}.")
-            raise
+        return Point(epsilon, trial.predicted(settings(epsilon)))
 
 
 def _written(epsilon: Fraction) -> Fraction:
     """The nearest of ``EPSILONS``."""
-    return min(EPSILONS, key=lambda known: abs(math.log(known / epsilon)))
+    return min(EPSILONS, key=lambda known: abs(log(known / epsilon)))

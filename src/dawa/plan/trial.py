@@ -13,7 +13,7 @@ from dawa.plan.data import Data
 from dawa.plan.prediction import Prediction, Run, Setting
 from dawa.plan.standins import KINDS, SEED, standin
 
-DRAWS, DRAWS_ON_MAPS = 6, 2
+DRAWS, DRAWS_ON_MAPS = 5, 2
 """Stand-ins of each kind, with a run on each."""
 DAY, WEEK = 86_400, 7 * 86_400
 
