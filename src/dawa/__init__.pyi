@@ -3,6 +3,7 @@ from .axis import Axis, AxisLike, AxisValue
 from .budget import Epsilon
 from .counts import Counts
 from .errors import (
+    AbsentError,
     AxisError,
     BudgetError,
     ConditionError,
@@ -37,6 +38,7 @@ from .version import __version__
 
 __all__ = [
     "About",
+    "AbsentError",
     "Answer",
     "Axis",
     "AxisError",

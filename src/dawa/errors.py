@@ -63,6 +63,10 @@ class SourceError(DawaError, ValueError):
     """A table that cannot be found, opened or read."""
 
 
+class AbsentError(SourceError):
+    """A table that is not here, or whose server does not answer: perhaps another machine has it."""
+
+
 class ConditionError(DawaError, ValueError):
     """A condition on records that cannot be read, or that does not fit its columns."""
 

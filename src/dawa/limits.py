@@ -168,6 +168,12 @@ MOST_CELLS_PLANNED = 2**20
 MOST_CELLS_FOR_ALL_RANGES = 2**14
 """Cells for which a plan takes all ranges; for larger domains a sample of ranges stands for all."""
 
+MOST_RECORDS_DRAWN = 2**19
+"""Records of a stand-in that are drawn one by one; if it has more, each of these stands for several."""
+
+MOST_RUNS_COMPARED = 1000
+"""Runs of each mechanism in a comparison."""
+
 # Release files.
 
 MOST_RELEASE_BYTES = 2**33

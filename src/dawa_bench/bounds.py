@@ -94,7 +94,7 @@ def hindsight(attribute: Attribute) -> Axis:
 def compared(attribute: Attribute, epsilon: str, seed: int) -> Run:
     """Release a column twice, and ask both the same ranges."""
     table, axis = {"x": attribute.values}, hindsight(attribute)
-    before = np.concatenate(([0], np.cumsum(np.bincount(_cells(attribute, axis), minlength=axis.size))))
+    before = np.concatenate(([0], np.cumsum(np.bincount(cells_of(attribute, axis), minlength=axis.size))))
     rng = np.random.default_rng(seed)
     lo, hi = np.sort(rng.integers(0, axis.size + 1, (2, QUERIES)), axis=0)
     best = dawa.release(table, axis, epsilon=epsilon, effort="fast", seed=10 * seed)
@@ -107,7 +107,7 @@ def compared(attribute: Attribute, epsilon: str, seed: int) -> Run:
     return Run(errors[0], errors[1], 1 - (before[beyond] - before[first]) / before[-1])
 
 
-def _cells(attribute: Attribute, axis: Axis) -> IntArray:
+def cells_of(attribute: Attribute, axis: Axis) -> IntArray:
     """Where the values fall: these tables are public."""
     if isinstance(axis, NumberAxis):
         step, start = float(axis.step), float(axis.start / axis.step)

@@ -140,6 +140,25 @@ def test_an_empty_folder_takes_them(spec):
     assert dawa("release", spec).code == 0
 
 
+def test_a_plan_is_about_all_of_them(spec):
+    told = dawa("plan", spec)
+    assert told.code == 0, told.err
+    assert told.out.count("would spend epsilon = 1/3") == told.out.count("would spend epsilon = 2/3") == 1
+    assert "All 2 releases together would spend epsilon = 1, at once or not at all." in told.out
+    assert "The ledger has 2 of 2 left for hr, 1 after it." in told.out
+    found = dawa("plan", spec, "--json").json
+    assert (found["epsilon"], found["out"], found["ledger"]["after"]) == ("1", "both", "1")
+    assert [found["releases"][name]["epsilon"] for name in ("ages", "pay")] == ["1/3", "2/3"]
+    assert len(book().history()) == 1
+    for option in (("--toml",), ("--within", "500", "--records", "3000"), ("--picture", "x.svg")):
+        refused(dawa("plan", spec, *option), "does not go with a spec of several releases")
+
+
+def test_a_plan_finds_what_does_not_fit(spec):
+    spec.write_text(spec.read_text(encoding="utf-8").replace('column = "income"', 'column = "incme"'), encoding="utf-8")
+    refused(dawa("plan", spec), "incme")
+
+
 def test_one_that_fails_after_paying_leaves_the_others(spec, monkeypatch):
     real = sources.counting.Query.counts
 

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import sys
-import warnings
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from rich.table import Column, Table
 
 import dawa
-from dawa.budget import shown
-from dawa.cli import options, specs, together, words
+from dawa.cli import options, predicted, specs, together, words
 from dawa.cli.specs import Typed
-from dawa.cli.terminal import reported, screen, tell, working, write_json
-from dawa.errors import LargeEpsilonWarning
+from dawa.cli.terminal import reported, tell, working, write_json
+from dawa.errors import SpecError
 
-if TYPE_CHECKING:  # --help answers without them
-    from dawa.ledger import Account
-    from dawa.plan import Plan
-    from dawa.spec.model import Spec
-
-HELP = """Say what a release would spend, whom it would protect and how accurate it would be. No data is touched.
+HELP = """Say what a release would spend, whom it would protect and how accurate it would be. No record is read.
 
 \b
   dawa plan people.parquet --column income --range 0:500000 --epsilon 0.5
@@ -33,12 +26,86 @@ HELP = """Say what a release would spend, whom it would protect and how accurate
   dawa plan spec.toml --json
 
 \b
+How accurate answers will be depends on how many records there are, and on how
+rough they are. Say what is known of that, and the plan predicts it:
+  dawa plan people.parquet --column income --range 0:500000 --epsilon 0.5 \\
+      --records 300000                     # on made-up data of several kinds
+  dawa plan people.parquet --column income --range 0:500000 --epsilon 0.5 \\
+      --records 300000 --kind skewed       # of the kind that incomes have
+  dawa plan delays-2024.parquet --column delay --range -60:1320 \\
+      --epsilon 0.5 --like delays-2014.parquet      # which is PUBLIC
+  dawa plan people.parquet --column income --range 0:500000 \\
+      --records 300000 --within 500 --picture epsilon.svg
+                                           # the epsilon that this takes
+
+\b
 To compare mechanisms that do not look at the data, by their expected error:
   dawa mechanisms --cells 4096 --workload uniform
 """
 
 SETTINGS: dict[str, Any] = {"cls": options.InOrder}
 
+PREDICTION = "How accurate it would be"
+ANY = "1"
+"""An epsilon for a spec whose own is still to be found."""
+
+Within = Annotated[
+    str | None,
+    typer.Option(
+        "--within",
+        metavar="N|N%",
+        help="In place of --epsilon: find the least epsilon with which 19 of 20 ranges are predicted to be off by at"
+        " most so many records, or such a part of all records.",
+        rich_help_panel=PREDICTION,
+    ),
+]
+Records = Annotated[
+    int | None,
+    typer.Option(
+        "--records",
+        metavar="N",
+        help="About how many records will be counted. Errors are then predicted, noise and buckets together, on made-up"
+        " data of this size.",
+        rich_help_panel=PREDICTION,
+    ),
+]
+Kind = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="NAME",
+        help="What the data are like, where that is known: smooth, skewed, sparse (nine of ten records in less than a"
+        " tenth of the axis), spiky or periodic. All of them by default.",
+        rich_help_panel=PREDICTION,
+    ),
+]
+Like = Annotated[
+    str | None,
+    typer.Option(
+        "--like",
+        metavar="SOURCE",
+        help="A PUBLIC table with the same columns, to try it on in place of made-up data. It is read without any"
+        " privacy, and so is what the plan says of it.",
+        rich_help_panel=PREDICTION,
+    ),
+]
+Picture = Annotated[
+    str | None,
+    typer.Option(
+        "--picture",
+        metavar="FILE",
+        help="Draw how errors fall as epsilon grows (.svg, .png or .pdf).",
+        rich_help_panel=PREDICTION,
+    ),
+]
+NoOpen = Annotated[
+    bool,
+    typer.Option(
+        "--no-open",
+        help="Do not open SOURCE, not even to read the names and types of its columns.",
+        rich_help_panel=options.RELEASE,
+    ),
+]
 Toml = Annotated[
     bool,
     typer.Option(
@@ -93,6 +160,12 @@ def plan(
     released: words.Released = None,
     licence: words.Licence = None,
     out: options.Out = None,
+    within: Within = None,
+    records: Records = None,
+    kind: Kind = None,
+    like: Like = None,
+    picture: Picture = None,
+    no_open: NoOpen = False,
     toml: Toml = False,
     json: options.Json = False,
 ) -> None:
@@ -100,6 +173,9 @@ def plan(
     if toml and json:
         raise typer.BadParameter("--toml and --json contradict each other.")
     with reported(json):
+        if within is not None and epsilon is not None:
+            raise SpecError("Both --epsilon and --within are given.", "leave one of them out.")
+        wanted = predicted.Wanted(within, records, tuple(kind or ()), like, picture, no_open)
         spec = Typed(
             source=source,
             of_axes=options.in_order(
@@ -114,7 +190,7 @@ def plan(
                 if_missing=if_missing,
                 share=share,
             ),
-            epsilon=epsilon,
+            epsilon=epsilon if within is None or source.endswith(dawa.spec.toml.SUFFIX) else ANY,
             unit=unit,
             max_rows_per_unit=max_rows_per_unit,
             ledger=ledger,
@@ -149,87 +225,25 @@ def plan(
             out=out,
         ).spec()
         if isinstance(spec, dawa.spec.several.Several):
-            together.plan(spec, toml=toml, json=json)
+            together.plan(spec, wanted, toml=toml, json=json)
             return
         meant = specs.meaning(spec)
+        if toml and within is not None:
+            spec = replace(spec, epsilon=predicted.planned(spec, meant, wanted).epsilon)
         if toml:
             sys.stdout.write(dawa.spec.toml.written(spec, Path()))
             return
         account = None if meant.ledger is None else specs.account(meant.ledger, spec)
-        found = _planned(spec, meant)
-        times = None if account is None else specs.times(account, spec)
+        found = predicted.planned(spec, meant, wanted)
+        spec = replace(spec, epsilon=found.epsilon)
+        if picture is not None:
+            with working("Drawing"):
+                predicted.draw(found, picture)
         if json:
-            booked = None if account is None else _booked(spec, account, times)
+            booked = None if account is None else predicted.booked(spec, spec.epsilon, account)
             about = None if spec.about is None else spec.about.to_json()
             write_json({**found.to_json(), "about": about, "ledger": booked})
         else:
-            _show(spec, found, account, times)
-
-
-def _planned(spec: Spec, meant: specs.Meaning) -> Plan:
-    """What the release would be like."""
-    with working("Planning"), warnings.catch_warnings(action="ignore", category=LargeEpsilonWarning):  # it is told
-        return dawa.plan.planned(
-            meant.axes,
-            epsilon=spec.epsilon,
-            unit=spec.unit or None,
-            max_rows_per_unit=spec.max_rows_per_unit,
-            where=spec.where,
-            workload=meant.workload,
-            mechanism=spec.mechanism,
-            **spec.options,
-        )
-
-
-def _booked(spec: Spec, account: Account, times: int | None) -> dict[str, object]:
-    """For machines: the account, how often the release would count, and what would be left."""
-    after = None if times is None else str(account.left - times * spec.epsilon)
-    return {**account.to_json(), "times": times, "after": after}
-
-
-def _show(spec: Spec, found: Plan, account: Account | None, times: int | None) -> None:
-    """For people."""
-    console = screen()
-    columns = ", ".join(axis.column for axis in spec.axes)
-    cells = f" over {' × '.join(f'{cells:,}' for cells in found.shape)} cells" if found.shape else ""
-    parts = " and ".join(f"{shown(part)} on {step}" for step, part in found.split.items() if part)
-    lines = [
-        f"A release of {columns}{cells} would spend epsilon = {shown(found.epsilon)}: {parts}.",
-        found.protected,
-        *([found.caution] if found.caution else []),
-        *words.told(spec.about),
-        *specs.reading(spec),
-        *found.filtered,
-        *found.axes,
-    ]
-    if account is not None:
-        lines += [_left(found, account, times), account.whom]
-    tell(*lines)
-    if found.looks and found.expected:
-        console.print(_noise(found))
-    tell(found.accuracy)
-
-
-def _left(found: Plan, account: Account, times: int | None) -> str:
-    """What the dataset may spend now, and what after the release."""
-    left = f"The ledger has {shown(account.left)} of {shown(account.cap)} left for {account.dataset}"
-    if times is None:
-        return f"{left}, but that account does not count for this unit of this table: the release would be refused."
-    after = account.left - times * found.epsilon
-    often = "" if times == 1 else f", which counts {times} times"
-    enough = f"{shown(after)} after it{often}" if after >= 0 else "which is not enough: the release would be refused"
-    return f"{left}, {enough}."
-
-
-def _noise(found: Plan) -> Table:
-    """The noise to expect, by the number of buckets that the data support."""
-    asked = "all ranges" if found.queries is None else f"{found.queries:,} ranges"
-    table = Table(
-        Column("buckets", justify="right"),
-        Column("noise, root mean square", justify="right"),
-        Column("margin at 95%", justify="right"),
-        title=f"Noise of {asked}, in records, if the data support so many buckets",
-    )
-    for line in found.expected:
-        table.add_row(f"{line.buckets:,}", f"{line.rmse:,.1f}", f"±{line.margin:,.0f}")
-    return table
+            predicted.tell_plan(spec, found, () if account is None else predicted.left(spec, spec.epsilon, account))
+            if picture is not None:
+                tell(f"The picture is in {picture}.")

@@ -4,41 +4,20 @@ from __future__ import annotations
 
 import shlex
 import sys
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import dawa
-from dawa import budget
 from dawa.budget import shown
-from dawa.cli import options, specs, together, words
-from dawa.cli.query import answers_as_json, answers_as_table, apart_as_json, tell_apart
+from dawa.cli import making, options, specs, together, words
 from dawa.cli.specs import Typed
-from dawa.cli.terminal import complain, reported, screen, tell, working, write_json
-from dawa.errors import (
-    FolderError,
-    InvariantError,
-    LargeEpsilonWarning,
-    LedgerError,
-    PublicNote,
-    SpecError,
-    UnbookedWarning,
-)
+from dawa.cli.terminal import complain, reported, tell, write_json
+from dawa.errors import PublicNote, SpecError
 
 if TYPE_CHECKING:  # --help answers without them
-    from dawa import paying
-    from dawa.ledger import Account
-    from dawa.publish.folder import FolderKeeper, Written
-    from dawa.results.release import Release
     from dawa.results.statement import PrivacyStatement
     from dawa.spec.model import Spec
-    from dawa.spec.ranges import Asked
 
 HELP = """Release how many records lie between any two points of an attribute, without exposing any of them.
 
@@ -186,67 +165,19 @@ def release(
         _made_and_told(spec, force=force, json=json)
 
 
-@dataclass(frozen=True)
-class Made:
-    """The release that was made from a spec, and its folder.
-
-    Attributes:
-        release: The release.
-        asked: The ranges that were named.
-        written: Its folder.
-        account: The account that paid, as it is now; None if none did, or if the ledger could not be asked.
-    """
-
-    release: Release
-    asked: tuple[Asked, ...]
-    written: Written
-    account: Account | None
-
-
-@dataclass(frozen=True)
-class Order:
-    """A release that is to be made from a spec, into a folder."""
-
-    spec: Spec
-    meant: specs.Meaning
-    keeper: FolderKeeper
-
-    def run(self) -> paying.Run:
-        """The release on its way."""
-        axes, spec = self.meant.axes, self.spec
-        from dawa import pipeline  # noqa: PLC0415  --help answers without it
-
-        return pipeline.run(
-            specs.table(spec),
-            axes if len(axes) > 1 else axes[0],
-            epsilon=spec.epsilon,
-            unit=spec.unit or None,
-            max_rows_per_unit=spec.max_rows_per_unit,
-            where=spec.where,
-            workload=self.meant.workload,
-            mechanism=spec.mechanism,
-            about=spec.about,
-            ledger=self.meant.ledger,
-            dataset=spec.dataset,
-            seed=spec.seed,
-            out=self.keeper,
-            options=spec.options,
-        )
-
-
 def _made_and_told(spec: Spec, *, force: bool, json: bool) -> None:
     """Make the release, write its folder, and say so; everything public is checked before anything is spent."""
     if spec.out is None:
         raise SpecError("The release has no folder to go to.", "name a new one: --out out/.")
     meant = specs.meaning(spec)
-    if said := caution(spec, spec.epsilon):
+    if said := making.caution(spec, spec.epsilon):
         complain(said)
     with dawa.publish.folder.prepared(spec.out, meant.asked, sys.stdout, replace=force) as keeper:
         try:
-            (found,) = made([Order(spec, meant, keeper)])
-            with heard(found.written.folder):
+            (found,) = making.made([making.Order(spec, meant, keeper)])
+            with making.heard(found.written.folder):
                 if json:
-                    write_json(summary(found))
+                    write_json(making.summary(found))
                 else:
                     _tell(spec, found)
         except KeyboardInterrupt as stopped:
@@ -255,125 +186,15 @@ def _made_and_told(spec: Spec, *, force: bool, json: bool) -> None:
             raise
 
 
-def caution(spec: Spec, epsilon: Fraction) -> str:
-    """What to be told before a budget is spent that promises little; a run with a seed promises nothing at all."""
-    unit = dawa.results.statement.protected(spec.unit, 1)["unit"]
-    return "" if spec.seed is not None else budget.caution(epsilon, unit)
-
-
-@contextmanager
-def heard(folder: Path) -> Iterator[None]:
-    """Say that the release is made even if what is said about it cannot be written."""
-    try:
-        yield
-        sys.stdout.flush()
-    except (OSError, ValueError, AttributeError) as error:
-        raise FolderError(
-            f"The release is complete in {folder}, but standard output cannot be written ({type(error).__name__}).",
-            "do not make it again: what it says is in its README.md.",
-        ) from None
-
-
-def made(orders: Sequence[Order]) -> list[Made]:
-    """Make releases that are paid together, or one alone.
-
-    Raises:
-        DawaError: If one cannot be made; the keepers know which of the others are.
-    """
-    with (
-        working("Checking"),
-        warnings.catch_warnings(record=True) as told,
-    ):
-        warnings.simplefilter("always", UnbookedWarning)
-        warnings.simplefilter("ignore", LargeEpsilonWarning)  # it was told before
-        from dawa import paying  # noqa: PLC0415  --help answers without it
-
-        releases = paying.paid([order.run() for order in orders])
-    for warning in told:
-        if not isinstance(warning.message, UnbookedWarning):
-            warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
-    unbooked = [str(one.message) for one in told if isinstance(one.message, UnbookedWarning)]
-    return [_finished(order, release, unbooked) for order, release in zip(orders, releases, strict=True)]
-
-
-def _finished(order: Order, release: Release, unbooked: list[str]) -> Made:
-    """What became of a release that was made."""
-    keeper, written = order.keeper, order.keeper.written
-    if written is None:
-        raise InvariantError("The release was not kept.")
-    shown = keeper.place.shown
-    earlier = None if written.earlier is None else shown(written.earlier)
-    written = replace(written, folder=shown(written.folder), earlier=earlier)
-    _complain(written, unbooked)
-    account = None
-    if order.meant.ledger is not None:
-        with suppress(LedgerError):  # the release is made and booked: that its ledger fails now is not an error
-            account = specs.account(order.meant.ledger, order.spec)
-    return Made(release, order.meant.asked, written, account)
-
-
-def _complain(written: Written, unbooked: list[str]) -> None:
-    """Say what did not become as it should: the folder, or what the ledger knows of it."""
-    if written.problem is not None:
-        told = (" ".join(one.split("\n")) for one in unbooked)
-        raise type(written.problem)(" ".join([written.problem.problem, *told]), written.problem.hint)
-    if unbooked:
-        problem, _, hint = unbooked[0].partition("\n")
-        raise LedgerError(problem, hint or "see dawa ledger recover.")
-
-
-def summary(made: Made) -> dict[str, object]:
-    """For machines."""
-    released, written = made.release, made.written
-    return {
-        "release": released.id,
-        "folder": str(written.folder),
-        "files": list(written.files),
-        "earlier": None if written.earlier is None else str(written.earlier),
-        "axes": [axis.to_json() for axis in released.axes],
-        "buckets": len(released.estimate.buckets),
-        "about": None if released.about is None else released.about.to_json(),
-        "privacy": released.privacy.to_json(),
-        "caution": (released.privacy.private and released.privacy.caution) or None,
-        "answers": answers_as_json(released, made.asked, written.answers),
-        **apart_as_json(released, dawa.results.overview.overview(released)),
-        "ledger": None if made.account is None else made.account.to_json(),
-    }
-
-
-def show(made: Made) -> None:
-    """What was asked, what is in no range, and where the folder is, for people."""
-    released, written = made.release, made.written
-    if made.asked:
-        screen().print(answers_as_table(released, made.asked, written.answers))
-    tell_apart(dawa.results.overview.overview(released))
-    buckets = len(released.estimate.buckets)
-    tell(f"Released {buckets:,} bucket{'s' * (buckets != 1)} into {written.folder}: {', '.join(written.files)}.")
-    if written.earlier is not None:
-        tell(f"The earlier folder is now {written.earlier}.")
-
-
-def _tell(spec: Spec, made: Made) -> None:
+def _tell(spec: Spec, made: making.Made) -> None:
     """For people."""
     released = made.release
-    show(made)
+    making.show(made)
     tell(
         _claim(released.privacy),
-        *left(spec, made.account),
+        *making.left(spec, made.account),
         f"Ask it: dawa query {shlex.quote(str(made.written.folder))} {dawa.spec.ranges.example(released.axes)}",
     )
-
-
-def left(spec: Spec, account: Account | None) -> list[str]:
-    """What the dataset may still spend, and for whom it counts."""
-    if not spec.dataset:
-        return ["No ledger counts it against a total; --dataset would name one that pays."]
-    if account is None:
-        return [f"The ledger could not be asked what is left for {spec.dataset}."]
-    rest = f"The ledger has {shown(account.left)} of {shown(account.cap)} left for {account.dataset}."
-    times = specs.times(account, spec)
-    often = [] if times in {None, 1} else [f"This release counted {times} times."]
-    return [" ".join([rest, account.whom, *often])]
 
 
 def _claim(privacy: PrivacyStatement) -> str:

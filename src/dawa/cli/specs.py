@@ -78,9 +78,15 @@ class Typed:
         Raises:
             DawaError: If that is not a release.
         """
-        given = {name: value for name, value in vars(self).items() if name != "of_axes" and value not in (None, [], ())}
-        if self.source.endswith(dawa.spec.toml.SUFFIX):
-            return self._in_a_file(given)
+        return self._in_a_file(self._given()) if self.source.endswith(dawa.spec.toml.SUFFIX) else self.typed()
+
+    def _given(self) -> dict[str, Any]:
+        """The options that were given, but those of axes."""
+        return {name: value for name, value in vars(self).items() if name != "of_axes" and value not in (None, [], ())}
+
+    def typed(self) -> Spec:
+        """What these say, where they name a table."""
+        given = self._given()
         found = axes(self.of_axes)
         options = _options(given.pop("option", ()))
         written = {name: _written(name, given.pop(name)) for name in dawa.spec.entries.DIALECT if name in given}
@@ -245,14 +251,29 @@ def meaning(spec: Spec) -> Meaning:
     axes = tuple(axis.axis() for axis in spec.axes)
     if spec.queries is None:
         return Meaning(axes, (), None, _ledger(spec))
+    asked = _asked(spec, axes)
+    return Meaning(axes, asked, _workload(asked, axes), _ledger(spec))
+
+
+def workload(spec: Spec, axes: tuple[dawa.Axis | AutoAxis, ...]) -> Workload | None:
+    """The ranges that a spec names, in cells; None if it names none."""
+    return None if spec.queries is None else _workload(_asked(spec, axes), axes)
+
+
+def _asked(spec: Spec, axes: tuple[dawa.Axis | AutoAxis, ...]) -> tuple[Asked, ...]:
+    """The ranges that matter most."""
     known = tuple(axis for axis in axes if isinstance(axis, dawa.Axis))
     if len(known) < len(axes):
         raise SpecError(
             "Ranges that matter most need bounds that are known, and these are to be found in the data.",
             "name the bounds in place of auto, or ask the ranges afterwards, with dawa query.",
         )
-    asked = tuple(dawa.spec.ranges.listed(spec.queries, known))
-    return Meaning(axes, asked, dawa.spec.ranges.workload(asked, known) if asked else None, _ledger(spec))
+    return tuple(dawa.spec.ranges.listed(str(spec.queries), known))
+
+
+def _workload(asked: tuple[Asked, ...], axes: tuple[dawa.Axis | AutoAxis, ...]) -> Workload | None:
+    known = tuple(axis for axis in axes if isinstance(axis, dawa.Axis))
+    return dawa.spec.ranges.workload(asked, known) if asked else None
 
 
 def table(spec: Spec) -> TableLike:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import dawa
 from dawa.budget import shown
-from dawa.cli import release as single
-from dawa.cli import specs
+from dawa.cli import making, predicted, specs
 from dawa.cli.terminal import complain, tell, write_json
 from dawa.errors import DawaError, FolderError, SpecError
 
 if TYPE_CHECKING:
-    from dawa.cli.release import Made, Order
+    from dawa.cli.making import Made, Order
+    from dawa.cli.predicted import Wanted
     from dawa.spec.several import Several
 
 
@@ -25,17 +25,17 @@ def release(several: Several, *, force: bool, saved: bool, json: bool) -> None:
     """Make all of them, and say what was made; everything public is checked before anything is spent."""
     folder = _folder(several, force=force, saved=saved)
     meant = {name: specs.meaning(spec) for name, spec in several.specs.items()}
-    if said := single.caution(several.common, several.epsilon):
+    if said := making.caution(several.common, several.epsilon):
         complain(said)
     with ExitStack() as prepared:
         orders = {}
         for name, spec in several.specs.items():
             place = dawa.publish.folder.prepared(folder / name, meant[name].asked, sys.stdout)
-            orders[name] = single.Order(spec, meant[name], prepared.enter_context(place))
+            orders[name] = making.Order(spec, meant[name], prepared.enter_context(place))
         with _what_is_made(folder, orders):
-            found = dict(zip(orders, single.made(list(orders.values())), strict=True))
+            found = dict(zip(orders, making.made(list(orders.values())), strict=True))
         dawa.publish.together.write(folder, {name: one.release for name, one in found.items()})
-    with single.heard(folder):
+    with making.heard(folder):
         if json:
             write_json(_summary(several, folder, found))
         else:
@@ -56,8 +56,26 @@ def _folder(several: Several, *, force: bool, saved: bool) -> Path:
     return folder
 
 
-def plan(several: Several, *, toml: bool, json: bool) -> None:
-    """Say what all of them would spend, and what each would be like."""
+def plan(several: Several, wanted: Wanted, *, toml: bool, json: bool) -> None:
+    """Say what each would be like, and what all of them would spend."""
+    for name, given in {"--toml": toml, "--within": wanted.within, "--picture": wanted.picture}.items():
+        if given:
+            raise SpecError(f"{name} does not go with a spec of several releases.", "plan one of them by itself.")
+    meant = {name: specs.meaning(spec) for name, spec in several.specs.items()}
+    ledger = next(iter(meant.values())).ledger
+    account = None if ledger is None else specs.account(ledger, several.common)
+    found = {name: predicted.planned(spec, meant[name], wanted) for name, spec in several.specs.items()}
+    if json:
+        booked = None if account is None else predicted.booked(several.common, several.epsilon, account)
+        plans = {name: one.to_json() for name, one in found.items()}
+        write_json({"epsilon": str(several.epsilon), "out": several.out, "releases": plans, "ledger": booked})
+        return
+    for name, one in found.items():
+        tell(f"{name}:")
+        predicted.tell_plan(several.specs[name], one)
+    tell(f"All {len(found)} releases together would spend epsilon = {shown(several.epsilon)}, at once or not at all.")
+    if account is not None:
+        tell(*predicted.left(several.common, several.epsilon, account))
 
 
 @contextmanager
@@ -78,7 +96,7 @@ def _summary(several: Several, folder: Path, found: Mapping[str, Made]) -> dict[
     return {
         "folder": str(folder),
         "epsilon": str(several.epsilon),
-        "releases": {name: {**single.summary(made), "ledger": None} for name, made in found.items()},
+        "releases": {name: {**making.summary(made), "ledger": None} for name, made in found.items()},
         "ledger": None if account is None else account.to_json(),
     }
 
@@ -87,12 +105,12 @@ def _tell(several: Several, folder: Path, found: Mapping[str, Made]) -> None:
     """For people."""
     for name, made in found.items():
         tell(f"{name}:")
-        single.show(made)
+        making.show(made)
     last = list(found.values())[-1]
     tell(
         f"Released {len(found)} releases into {folder}, with {dawa.publish.together.README}. Together they spent"
         f" epsilon = {shown(several.epsilon)}, and are {shown(several.epsilon)}-differentially private for each"
         f" {last.release.privacy.unit}.",
-        *single.left(several.common, last.account),
+        *making.left(several.common, last.account),
         f"Ask one: dawa query {shlex.quote(str(last.written.folder))} {dawa.spec.ranges.example(last.release.axes)}",
     )

@@ -7,6 +7,7 @@ without colours.
 
 import logging
 
+from dawa.plots.epsilons import epsilons
 from dawa.plots.evaluation import errors, maps, partition
 from dawa.plots.picture import figure as release
 from dawa.plots.rows import strategy
@@ -19,4 +20,4 @@ def _quiet(record: logging.LogRecord) -> bool:
 
 logging.getLogger("matplotlib").addFilter(_quiet)
 
-__all__ = ["errors", "maps", "partition", "release", "strategy"]
+__all__ = ["epsilons", "errors", "maps", "partition", "release", "strategy"]

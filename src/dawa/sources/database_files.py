@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dawa.axis import Axis
-from dawa.errors import SourceError
+from dawa.errors import AbsentError, SourceError
 from dawa.sources import engines, sqlite, streams
 from dawa.sources.dialect import Dialect
 from dawa.sources.tables import DATABASES, Source, Table
@@ -61,7 +61,7 @@ def kind(path: Path) -> str | None:
             start = file.read(START)
     except OSError as error:
         if isinstance(error, FileNotFoundError):
-            raise SourceError(
+            raise AbsentError(
                 f"There is no file {path}.", "check the path; a relative path starts where the program was started."
             ) from None
         raise SourceError(f"{path} could not be opened ({error.strerror}).", "check that you may read it.") from None

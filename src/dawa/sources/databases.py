@@ -14,7 +14,7 @@ import ibis
 import ibis.expr.operations as ops
 
 from dawa.axis import Axis
-from dawa.errors import SourceError
+from dawa.errors import AbsentError, SourceError
 from dawa.sources import engines, streams
 from dawa.sources.dialect import Dialect
 from dawa.sources.tables import Source, Table
@@ -77,7 +77,7 @@ def _connected(psycopg: Any, address: str) -> Any:  # noqa: ANN401  untyped here
         return psycopg.connect(plain, autocommit=True, options=options, **waiting)
     except psycopg.Error:
         server = where.get("host", "this machine")
-        raise SourceError(
+        raise AbsentError(
             f"The PostgreSQL server at {server} does not answer, or does not let this user into the database.",
             "check that it is running, and check the user, the password and the database in the address.",
         ) from None

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from dawa.axis import Axis
-from dawa.errors import AxisError, DawaError, SourceError
+from dawa.errors import AbsentError, AxisError, DawaError, SourceError
 from dawa.sources import (
     database_files,
     delimited,
@@ -76,7 +76,8 @@ def source(
             raise
         except Exception as error:  # noqa: BLE001  Arrow's own, which may quote values
             reason = f": {os.strerror(error.errno)}" if isinstance(error, OSError) and error.errno else ""
-            raise SourceError(
+            absent = isinstance(error, FileNotFoundError)
+            raise (AbsentError if absent else SourceError)(
                 f"{_called(known)} could not be read as {_form(known)} ({type(error).__name__}{reason}).",
                 "check that the file is complete, that you may read it, that the ending of its name fits its format,"
                 " and the encoding of text.",
@@ -194,7 +195,7 @@ def _found(path: Path, *, text: bool) -> list[Path]:
     found = [one for one in found if one.is_file() and not _hidden(set(one.parts) - set(path.parts))]
     if found:
         return found
-    raise SourceError(
+    raise AbsentError(
         f"There is no file {path}.", "check the path; a relative path starts where the program was started."
     )
 

@@ -26,7 +26,7 @@ from urllib.request import (
 
 import pyarrow as pa
 
-from dawa.errors import DawaError, SourceError
+from dawa.errors import AbsentError, DawaError, SourceError
 from dawa.sources.places import Stream
 from dawa.sources.tables import DOWNLOAD
 from dawa.version import __version__
@@ -148,7 +148,7 @@ def _said(address: str) -> Iterator[None]:
     except (URLError, HTTPException, OSError, ValueError, pa.ArrowException) as error:
         if isinstance(error, DawaError):
             raise
-        raise SourceError(
+        raise AbsentError(
             f"{name} could not be opened ({type(error).__name__}).", "check the address and the connection."
         ) from None
 
