@@ -16,12 +16,13 @@ from uuid import uuid4
 
 from dawa import progress
 from dawa.axis import AutoAxis, Axis
+from dawa.axis.groups import Grouping
 from dawa.budget import shown
 from dawa.errors import InvariantError, LedgerError, OptionError, PublicNote, SourceError, TakenBackError
 from dawa.host import interrupts, scratch
 from dawa.numerals import told
+from dawa.results.grouped import AnyRelease
 from dawa.results.keeping import KEPT, FileKeeper, Keeper, Kept, warned
-from dawa.results.release import Release
 from dawa.sources.tables import Source
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class Payment:
         if self.keeper is not None and self._hold is None:
             self._hold = self._paid.enter_context(interrupts.held(lambda: progress.reached(WAITING)))
 
-    def settled(self, release: Release) -> Release:
+    def settled(self, release: AnyRelease) -> AnyRelease:
         """Keep the release, then tell the ledger that it was made.
 
         Raises:
@@ -161,11 +162,11 @@ class Payment:
             )
 
 
-Run = Generator[Payment, None, Release]
+Run = Generator[Payment, None, AnyRelease]
 """A release on its way: it checks all that needs no rows, and yields its payment; once that is booked, it goes on."""
 
 
-def paid(runs: Sequence[Run]) -> list[Release]:
+def paid(runs: Sequence[Run]) -> list[AnyRelease]:
     """Make releases that are paid together: all are booked in one transaction, or none, once nothing refuses any.
 
     What is paid for is made, even if another release fails: the first failure is raised when the others are made. If
@@ -179,7 +180,7 @@ def paid(runs: Sequence[Run]) -> list[Release]:
         if orders and payments[0].book is not None:
             for payment, reservation in zip(payments, payments[0].book.reserve_all(orders), strict=True):
                 payment.booked(reservation)
-        made: list[Release] = []
+        made: list[AnyRelease] = []
         failed: list[Exception] = []
         for place, run in enumerate(runs):
             try:
@@ -196,12 +197,12 @@ def paid(runs: Sequence[Run]) -> list[Release]:
     return made
 
 
-def _finished(run: Run) -> Release:
+def _finished(run: Run) -> AnyRelease:
     """The release that a run makes, once it is paid for."""
     try:
         next(run)
     except StopIteration as end:
-        release: Release = end.value
+        release: AnyRelease = end.value
         return release
     raise InvariantError("A release was to be paid for twice.")
 
@@ -249,6 +250,7 @@ def described(
     max_rows_per_unit: int | str | None,
     options: Mapping[str, Any],
     declared: Mapping[str, Any],
+    by: tuple[Grouping, ...] = (),
 ) -> dict[str, Any]:
     """What the budget is spent on, for the ledger: public inputs alone."""
     plain = {
@@ -259,5 +261,6 @@ def described(
         "unit": unit[0] if len(unit) == 1 else list(unit) or None,
         "max_rows_per_unit": 1 if max_rows_per_unit is None else max_rows_per_unit,
         "options": plain,
+        **({"by": [grouping.to_json() for grouping in by]} if by else {}),
         **declared,
     }
