@@ -54,7 +54,7 @@ class Ranged(NamedTuple):
     @property
     def inner(self) -> bool:
         """Whether it ends inside the domain, so that it may cut buckets."""
-        return bool(len(self.queries.lo) != 1 or self.queries.lo[0] > 0 or self.queries.hi[0] < self.queries.buckets)
+        return any(lo > 0 or hi < side for (lo, hi), side in zip(self.spans, self.estimate.shape, strict=True))
 
     def holds(self, other: "Ranged") -> bool:
         """Whether every record of another range of the same release lies in it."""

@@ -52,6 +52,7 @@ SCRIPTS = (
     "heat.js",
     "map.js",
     "panel.js",
+    "comparing.js",
     "apart.js",
     "kept.js",
     "page.js",
@@ -267,6 +268,7 @@ def _level(release: Release, confidence: float) -> dict[str, Any]:
         "whole": factor_of(estimate, uncut(estimate, chance)),
         "cut": factor_of(estimate, chance / 2),
         "total": factor_of(estimate, chance / 2 / 2),
+        "both": factor_of(estimate, chance / 2 / 2 / 2),
         "figures": _figures(release, confidence),
         "band": bands.for_page(release, confidence),
     }

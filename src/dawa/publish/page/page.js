@@ -17,7 +17,7 @@ let spans = everyAxis.map((axis) => {
 });
 let level = levels.find((one) => one.confidence === 0.95);
 let [answers, answer, frame, cost, answered, ready] = [null, { cuts: [] }, 0, 0, 0, false];
-let [spoken, synced, pictures, curve] = [0, 0, null, null];
+let [spoken, synced, pictures, curve, compared] = [0, 0, null, null, null];
 const others = apart.make(release.apart, data.apart);
 
 const named = (axis) => (shape.length > 1 ? `${axis.column} ` : "");
@@ -44,6 +44,9 @@ function answerNow() {
   }, 500);
   if (curve) {
     by("curve-caption").textContent = curve.said();
+  }
+  if (ready) {
+    compared.show();
   }
 }
 
@@ -242,6 +245,12 @@ function controls() {
     axes: everyAxis,
     file,
     current: () => (ready ? { spans, answer, confidence: level.confidence, said: said(), note: note() } : null),
+  });
+  compared = comparing.make({
+    answers,
+    shape,
+    level: () => level,
+    current: () => (ready ? { spans, said: said(), note: note() } : null),
   });
   kept.files({ release, shape, axes: everyAxis, answers, file, onLine, ready: () => ready });
 }
