@@ -167,6 +167,8 @@ MOST_CELLS_FOR_ALL_RANGES = 2**14
 MOST_RELEASE_BYTES = 2**33
 """Bytes of a release file: the largest release that can be made has fewer."""
 
+MOST_PLURAL = 60
+"""Characters of what several records are called: it stands in the middle of sentences."""
 MOST_WORDS = 300
 """Characters of a title, a publisher, a contact, a licence, or the words for a record."""
 

@@ -83,9 +83,11 @@ def plan(
     mechanism: options.Mechanism = None,
     option: options.Option = None,
     seed: options.Seed = None,
+    about: words.File = None,
     title: words.Title = None,
     description: words.Description = None,
     record: words.Record = None,
+    plural: words.Plural = None,
     publisher: words.Publisher = None,
     contact: words.Contact = None,
     data_from: words.DataFrom = None,
@@ -136,9 +138,11 @@ def plan(
             option=option,
             seed=seed,
             about=words.given(
+                about,
                 title=title,
                 description=description,
                 record=record,
+                plural=plural,
                 publisher=publisher,
                 contact=contact,
                 data_from=data_from,
@@ -157,8 +161,8 @@ def plan(
         times = None if account is None else specs.times(account, spec)
         if json:
             booked = None if account is None else _booked(spec, account, times)
-            about = None if spec.about is None else spec.about.to_json()
-            write_json({**found.to_json(), "about": about, "ledger": booked})
+            said = None if spec.about is None else spec.about.to_json()
+            write_json({**found.to_json(), "about": said, "ledger": booked})
         else:
             _show(spec, found, account, times)
 

@@ -36,7 +36,13 @@ function answerNow() {
   [answered, cost] = [performance.now(), performance.now() - begin];
   by("explore").querySelector(".answer").classList.remove("stale");
   by("asked").textContent = said();
-  const words = { said: said(), note: note(), bucketSaid: onLine ? bucketSaid : null, pictured: pictures !== null };
+  const words = {
+    said: said(),
+    note: note(),
+    records: data.records,
+    bucketSaid: onLine ? bucketSaid : null,
+    pictured: pictures !== null,
+  };
   const sentence = panel.show(answer, level, words);
   clearTimeout(spoken);
   spoken = setTimeout(() => {
@@ -302,6 +308,7 @@ function draw() {
     const one = {
       axis: everyAxis[0],
       answers,
+      records: data.records,
       span: () => spans[0],
       cuts: () => answer.cuts,
       level: () => level,
