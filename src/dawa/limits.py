@@ -179,6 +179,8 @@ MOST_RUNS_COMPARED = 1000
 MOST_RELEASE_BYTES = 2**33
 """Bytes of a release file: the largest release that can be made has fewer."""
 
+MOST_PLURAL = 60
+"""Characters of what several records are called: it stands in the middle of sentences."""
 MOST_WORDS = 300
 """Characters of a title, a publisher, a contact, a licence, or the words for a record."""
 

@@ -77,6 +77,61 @@ def test_beside_a_spec_no_word_is_typed():
     refused(dawa("plan", "spec.toml", "--data-from", "2013-01-01"), "--data-from does not go with spec.toml")
 
 
+# --- words in a file, and what records are called ---
+
+
+@pytest.mark.parametrize("name", ["about.toml", "about.json", "inside.toml", "inside.json"])
+def test_words_come_from_a_file_and_what_is_typed_wins(folder, name):
+    words = {**FLIGHTS.to_json(), "plural": "flights"}
+    inner = {"about": words} if name.startswith("inside") else words
+    if name.endswith("json"):
+        (folder / name).write_text(json.dumps(inner), encoding="utf-8")
+    else:
+        lines = [f"{key} = {json.dumps(text)}" for key, text in words.items()]
+        (folder / name).write_text("\n".join(["[about]"] * ("about" in inner) + lines), encoding="utf-8")
+    asked = (*AGES, "--epsilon", "1", "--about", name)
+    assert dawa("plan", *asked, "--json").json["about"] == words
+    assert dawa("plan", *asked, "--title", "Ages", "--json").json["about"] == {**words, "title": "Ages"}
+    dawa("release", *asked, "--out", "out", "--save-spec", "spec.toml")
+    assert library.load("out/release.json").about == library.About(**words)
+    assert library.spec.toml.read("spec.toml").about == library.About(**words)
+    refused(dawa("plan", "spec.toml", "--about", name), "--about does not go with spec.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "part"),
+    [
+        ("about.txt", "title = 'x'", "is no file of words"),
+        ("missing.toml", None, "There is no file missing.toml"),
+        ("about.toml", "title = ", "is not TOML"),
+        ("about.json", "[1, 2]", "not an object of JSON"),
+        ("about.json", "{", "not an object of JSON"),
+        ("about.json", '{"titel": "x"}', "titel"),
+        ("about.json", '{"title": 3}', "title"),
+        ("about.toml", "data_from = 2013-01-02\ndata_to = 2013-01-01", "before they begin"),
+        ("about.toml", f"plural = '{'x' * 61}'", "more than 60 characters"),
+    ],
+)
+def test_a_file_of_no_words_is_refused_before_anything_is_paid(folder, name, content, part):
+    if content is not None:
+        (folder / name).write_text(content, encoding="utf-8")
+    refused(dawa("release", *AGES, "--epsilon", "1", "--about", name, "--out", "out"), part)
+    assert not (folder / "out").exists()
+
+
+def test_records_are_called_what_the_custodian_calls_them(folder):
+    dawa("release", *AGES, "--epsilon", "1", "--record", "a flight", "--plural", "flights", "--out", "out")
+    shown = dawa("query", "out", "20:40")
+    assert "the true number of flights with 95% confidence" in shown.out
+    assert " flights, with age missing" in shown.out
+    assert "flights" in dawa("query", "out", "--band").out
+    written = (folder / "out/README.md").read_text(encoding="utf-8")
+    assert "how many flights lie between any two points" in written
+    assert "Answers count the flights that have a place" in written
+    dawa("release", *AGES, "--epsilon", "1", "--record", "a person's income in a year", "--out", "plain")
+    assert "the true number of records with" in dawa("query", "plain", "20:40").out
+
+
 # --- a budget that promises little ----------------------------------------------------------------------------------
 
 

@@ -33,6 +33,7 @@ days = st.dates().map(str)
 def abouts(draw):
     """Words about any data."""
     texts = {name: draw(st.none() | lines) for name in ("title", "record", "publisher", "contact", "licence")}
+    texts["plural"] = draw(st.sampled_from([None, "flights", "<b>*people*</b> & $x$", "\u5e74"]))
     first, last = sorted((draw(days), draw(days)))
     period = {"data_from": draw(st.sampled_from([None, first])), "data_to": draw(st.sampled_from([None, last]))}
     return About(**texts, **period, description=draw(st.none() | paragraphs), released=draw(st.none() | days))

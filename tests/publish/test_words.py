@@ -149,3 +149,15 @@ def test_without_a_title_they_are_as_ever(rel):
     assert "<strong>" not in plain._repr_html_()
     assert 'aria-label="Released records along x"' in plain._repr_html_()
     assert f'aria-label="{FLIGHTS.title}: released records along x"' in rel._repr_html_()
+
+
+def test_records_have_the_custodians_name_on_the_page(browser, tmp_path):
+    name = "flights & <b>gates</b>"
+    rel = line(about=replace(FLIGHTS, plural=name))
+    with opened(browser, rel.report(tmp_path / "page.html")) as sheet:
+        assert sheet.page.locator(".headline span").text_content() == name
+        assert sheet.texts("cumulative-title") == [f"How many {name} lie below a value"]
+        assert f"of the {name} in range" in sheet.texts("curve-caption")[0]
+        sheet.until(f"document.getElementById('said').textContent.includes({name!r})")
+        assert sheet.page.locator("b", has_text="gates").count() == 0
+    assert r"how many flights & \<b\>gates\</b\> lie" in readme(rel, ["buckets.csv", "release.json"])

@@ -111,7 +111,7 @@ def test_words_about_the_data_are_told(tmp_path):
     reader = Client(app(tmp_path, rate=1e9))
     titles = {one["name"]: one["title"] for one in reader.get("/releases").json()["releases"]}
     assert titles == {"flights": FLIGHTS.title, "bare": None}
-    assert reader.get("/releases/flights").json()["about"] == FLIGHTS.to_json()
+    assert reader.get("/releases/flights").json()["about"] == {**FLIGHTS.to_json(), "plural": None}
     words = {name: text for name, text in reader.get("/releases/bare").json()["about"].items() if text is not None}
     assert words == {"record": "a <b>"}
     assert "<h1>Departures from New York</h1>" in reader.get("/releases/flights/page").text

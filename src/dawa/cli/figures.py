@@ -15,6 +15,7 @@ from dawa.cli.terminal import text
 from dawa.errors import OptionError
 from dawa.limits import MOST_QUANTILES_ASKED
 from dawa.numerals import NotANumberError, told
+from dawa.results.about import called
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.publish.figures import Figure
@@ -157,8 +158,8 @@ def band_table(release: Release, found: Limits) -> tuple[Table, str]:
     remark = f" Numbers of records {found.remark}." if found.remark else ""
     shown = Table()
     shown.add_column(text(f"{release.axis.column} {'up to' if release.axis.kind == 'ordered' else 'below'}"))
-    for name in ("records", "low", "high", "share", "low", "high"):
-        shown.add_column(name, justify="right")
+    for name in (called(release.about), "low", "high", "share", "low", "high"):
+        shown.add_column(text(name), justify="right")
     for line in dawa.publish.bands.lines(release, found, chosen):
         shown.add_row(*(text(part) for part in dawa.publish.bands.texts(line)))
     return shown, f"{found.said}{few}{remark}"

@@ -150,9 +150,11 @@ def plan(
     mechanism: options.Mechanism = None,
     option: options.Option = None,
     seed: options.Seed = None,
+    about: words.File = None,
     title: words.Title = None,
     description: words.Description = None,
     record: words.Record = None,
+    plural: words.Plural = None,
     publisher: words.Publisher = None,
     contact: words.Contact = None,
     data_from: words.DataFrom = None,
@@ -212,9 +214,11 @@ def plan(
             option=option,
             seed=seed,
             about=words.given(
+                about,
                 title=title,
                 description=description,
                 record=record,
+                plural=plural,
                 publisher=publisher,
                 contact=contact,
                 data_from=data_from,
@@ -241,8 +245,8 @@ def plan(
                 predicted.draw(found, picture)
         if json:
             booked = None if account is None else predicted.booked(spec, spec.epsilon, account)
-            about = None if spec.about is None else spec.about.to_json()
-            write_json({**found.to_json(), "about": about, "ledger": booked})
+            said = None if spec.about is None else spec.about.to_json()
+            write_json({**found.to_json(), "about": said, "ledger": booked})
         else:
             predicted.tell_plan(spec, found, () if account is None else predicted.left(spec, spec.epsilon, account))
             if picture is not None:

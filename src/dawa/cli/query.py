@@ -15,6 +15,7 @@ from dawa.cli import figures
 from dawa.cli.options import Json, Place, as_number
 from dawa.cli.terminal import reported, screen, tell, text, write_json
 from dawa.errors import OptionError
+from dawa.results.about import called
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.publish.figures import Figure
@@ -212,7 +213,8 @@ def answers_as_table(release: Release, asked: Sequence[Asked], answers: Sequence
     """Answers with their ranges as a table; what each counts besides, as a note beside it."""
     kept = release.privacy.kept
     notes = [answer.remark.removesuffix(kept).removesuffix("; ") for answer in answers]
-    caption = f"low to high holds the true count with {_percent(answers[0].confidence)} confidence or more"
+    many, sure = called(release.about), _percent(answers[0].confidence)
+    caption = f"low to high holds the true number of {many} with {sure} confidence or more"
     table = Table(caption=text(f"{caption}; all numbers are {kept}" if kept else caption))
     names = dawa.publish.tables.labels(asked)
     for name in (*names, *(axis.column for axis in release.axes)):
@@ -259,8 +261,8 @@ def tell_apart(found: Overview) -> None:
 
 def _ways(found: Overview) -> Table:
     """The records that are in no range by reason, as a table."""
-    table = Table(caption=f"in no range, so in no answer: {found.share:.1%} of all records")
-    table.add_column("records with")
+    table = Table(caption=f"in no range, so in no answer: {found.share:.1%} of all {found.records}")
+    table.add_column(text(f"{found.records} with"))
     for name in ("number", "noise margin", "low", "high"):
         table.add_column(name, justify="right")
     most = MOST_WAYS if len(found.ways) > MOST_WAYS + 1 else len(found.ways)

@@ -98,7 +98,9 @@ class Typed:
         if "unit" in given:
             given["unit"] = _unit(given["unit"])
         if self.about:
-            given["about"] = dawa.About(**dict(self.about))
+            words = dict(self.about)
+            read = dawa.spec.toml.words(words.pop("about")) if "about" in words else {}
+            given["about"] = dawa.About(**{**read, **words})
         rows = numerals.whole(given.get("max_rows_per_unit", ""))
         if rows is not None:
             given["max_rows_per_unit"] = rows

@@ -13,6 +13,15 @@ if TYPE_CHECKING:  # --help answers without it
 
 ABOUT = "Words about the data, for those who read the release"
 
+File = Annotated[
+    str | None,
+    typer.Option(
+        "--about",
+        metavar="FILE",
+        help="All of these in a file, .toml or .json, as in [about] of a spec; options win over it.",
+        rich_help_panel=ABOUT,
+    ),
+]
 Title = Annotated[
     str | None, typer.Option("--title", metavar="TEXT", help="What the release is called.", rich_help_panel=ABOUT)
 ]
@@ -23,6 +32,10 @@ Description = Annotated[
 Record = Annotated[
     str | None,
     typer.Option("--record", metavar="TEXT", help="What a record is: 'a flight', 'a lab test'.", rich_help_panel=ABOUT),
+]
+Plural = Annotated[
+    str | None,
+    typer.Option("--plural", metavar="TEXT", help="What several records are called: 'flights'.", rich_help_panel=ABOUT),
 ]
 Publisher = Annotated[
     str | None,
@@ -64,9 +77,10 @@ Licence = Annotated[
 ]
 
 
-def given(**words: str | None) -> Pairs:
-    """The words that were typed, by option."""
-    return tuple((name, text) for name, text in words.items() if text is not None)
+def given(file: str | None, **words: str | None) -> Pairs:
+    """The words that were typed, by option, after the file of words, if one was named."""
+    typed = tuple((name, text) for name, text in words.items() if text is not None)
+    return typed if file is None else (("about", file), *typed)
 
 
 def told(about: About | None) -> list[str]:

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dawa.axis.apart import clipped
 from dawa.axis.written import middle
-from dawa.results.about import is_link
+from dawa.results.about import called, is_link
 from dawa.results.overview import overview
 from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement
@@ -27,7 +28,7 @@ FILES = {
 PAGE = """\
 # {title}
 
-{description}This folder says how many records lie between any two points of {columns}{unexposed}. The numbers are
+{description}This folder says how many {records} lie between any two points of {columns}{unexposed}. The numbers are
 estimates: noise was added to them on purpose, and how much is known.{kept}
 {apart}
 | file | what it holds |
@@ -99,6 +100,7 @@ def readme(release: Release, files: Sequence[str]) -> str:
         guarantee=GUARANTEE if privacy.private else "",
         single=", and the numbers cannot find single records" if privacy.exposes_nobody else "",
         columns=along(release),
+        records=_text(called(release.about)),
         kept=_kept(release),
         apart=_apart(release),
         edges="".join(f"\n{sentence}" for sentence in _edges(release)),
@@ -120,11 +122,11 @@ def _kept(release: Release) -> str:
 
 def _apart(release: Release) -> str:
     """The records that are in no range, with a warning if they are many."""
-    found = overview(release)
+    found = replace(overview(release), records=_text(called(release.about)))
     if found.apart is None:
         return ""
     warning = f"\n**{found.warning}**\n" if found.warning else ""
-    return f"{warning}\nAnswers count the records that have a place along {along(release)}. {found.said()}\n"
+    return f"{warning}\nAnswers count the {found.records} that have a place along {along(release)}. {found.said()}\n"
 
 
 def along(release: Release) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from unicodedata import category
 
 from dawa.errors import OptionError
-from dawa.limits import MOST_DESCRIPTION, MOST_WORDS
+from dawa.limits import MOST_DESCRIPTION, MOST_PLURAL, MOST_WORDS
 from dawa.numerals import told
 
 TODAY = "today"
@@ -17,6 +17,7 @@ NAMES = {
     "title": "title",
     "description": "description",
     "record": "record",
+    "plural": "plural",
     "publisher": "publisher",
     "contact": "contact",
     "data_from": "first date of the data",
@@ -47,6 +48,7 @@ class About:
         title: What the release is called, in a line.
         description: What the data are, in some sentences; line breaks are kept.
         record: What a record is, such as ``"a flight"`` or ``"a lab test"``.
+        plural: What several records are called in sentences, such as ``"flights"``; without it, ``"records"``.
         publisher: Who answers for the release.
         contact: Whom to ask about it: an address or a name.
         data_from: The first day that the data are about.
@@ -65,6 +67,7 @@ class About:
     title: str | None = None
     description: str | None = None
     record: str | None = None
+    plural: str | None = None
     publisher: str | None = None
     contact: str | None = None
     data_from: str | date | None = None
@@ -118,6 +121,18 @@ class About:
         return cls(**found) if found else None
 
 
+RECORDS = "records"
+
+
+def called(about: About | None) -> str:
+    """What several records are called in sentences.
+
+    >>> called(About(record="a flight", plural="flights")), called(None)
+    ('flights', 'records')
+    """
+    return RECORDS if about is None or about.plural is None else about.plural
+
+
 def is_link(text: str) -> bool:
     """Whether a text is one whole address that a page may make a link of: ``https:`` or ``mailto:``, and plain.
 
@@ -133,7 +148,7 @@ def _text(value: object, what: str) -> str:
         raise OptionError(f"The {what} is {told(value)}, not text.", f"pass the {what} as text, or leave it out.")
     long = what == "description"
     text = (value.replace("\r\n", "\n") if long else value).strip()
-    most = MOST_DESCRIPTION if long else MOST_WORDS
+    most = {"description": MOST_DESCRIPTION, "plural": MOST_PLURAL}.get(what, MOST_WORDS)
     if all(character.isspace() or category(character) == "Cf" for character in text):
         raise OptionError(f"The {what} is blank.", "write some words, or leave it out.")
     if len(text) > most:

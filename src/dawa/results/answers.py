@@ -138,11 +138,6 @@ class Ranged(NamedTuple):
     border: FloatArray
     on_cells: BoolArray
 
-    @property
-    def inner(self) -> bool:
-        """Whether a range ends inside the domain, so that it may cut buckets."""
-        return bool(len(self.queries.lo) != 1 or self.queries.lo[0] > 0 or self.queries.hi[0] < self.queries.buckets)
-
 
 def answers(ranged: Sequence[Ranged], confidence: float, notes: Sequence[str] | None = None) -> list[Answer]:
     """How many records lie in each range, in one estimate or in several of different records together.

@@ -18,7 +18,6 @@ with itself has the difference 0 and the ratio 1, whatever the noise.
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -37,11 +36,10 @@ from dawa.results.answers import (
     factor_of,
     uncut,
 )
+from dawa.results.ends import Span
 from dawa.results.estimate import Estimate
 from dawa.results.statistics import Pair, Shared, Sum, Told
 from dawa.strategy.product import ProductStrategy
-
-Span = tuple[Fraction, Fraction]
 
 
 class Compared(NamedTuple):
@@ -60,6 +58,11 @@ class Compared(NamedTuple):
         """What was measured."""
         return self.ranged.estimate
 
+    @property
+    def inner(self) -> bool:
+        """Whether it ends inside the domain, so that it may cut buckets."""
+        return any(lo > 0 or hi < side for (lo, hi), side in zip(self.spans, self.estimate.shape, strict=True))
+
     def holds(self, other: "Compared") -> bool:
         """Whether every record of another range of the same release lies in it."""
         return self.estimate is other.estimate and all(
@@ -76,21 +79,23 @@ def pair(first: Compared, second: Compared, confidence: float, *, apart: bool) -
         confidence: The confidence of what is made of them.
         apart: Whether the noise of the two releases was drawn apart.
     """
-    found = _of_sums([first.ranged], [second.ranged], confidence, _covariance(first, second, apart=apart))
+    each = _chance_of_each(first.inner + second.inner, confidence)
+    found = _of_sums([first.ranged], [second.ranged], confidence, each)
     on_line = first.estimate is second.estimate and len(first.estimate.shape) == 1
     return found._replace(
-        shared=_shared((first.ranged, second.ranged), confidence) if on_line else None,
+        covariance=_covariance(first, second, apart=apart),
+        shared=_shared((first.ranged, second.ranged), each) if on_line else None,
         least=1.0 if first.holds(second) else 0.0,
         most=1.0 if second.holds(first) else math.inf,
     )
 
 
-def part(first: Ranged, rest: Sequence[Ranged], confidence: float) -> Told:
+def part(first: Compared, rest: Sequence[Compared], confidence: float) -> Told:
     """The records in a range of one estimate, as a part of those in ranges of several estimates of different records.
 
     Args:
         first: The range whose records are the part.
-        rest: Those of the other records.
+        rest: The same range of the other estimates.
         confidence: The confidence of the part.
 
     With A records in the one and R in the others, the part is A/(A + R) = r/(1 + r), r = A/R, which grows with r: the
@@ -101,7 +106,8 @@ def part(first: Ranged, rest: Sequence[Ranged], confidence: float) -> Told:
     """
     if not rest:
         return 1.0, 0.0, 0.0, 1.0, 1.0
-    found = _of_sums([first], rest, confidence, 0.0)
+    each = _chance_of_each(2 * first.inner, confidence)
+    found = _of_sums([first.ranged], [one.ranged for one in rest], confidence, each)._replace(covariance=0.0)
     every = found.first.value + found.second.value
     if every <= 0:
         raise statistics.nothing()
@@ -114,23 +120,24 @@ def part(first: Ranged, rest: Sequence[Ranged], confidence: float) -> Told:
     return value, noise / every, bias / every, min(low, value), max(high, value)
 
 
-def _of_sums(first: Sequence[Ranged], second: Sequence[Ranged], confidence: float, covariance: float | None) -> Pair:
-    """The records in two ranges, each in one estimate or in several of different records."""
+def _of_sums(first: Sequence[Ranged], second: Sequence[Ranged], confidence: float, each: float) -> Pair:
+    """The records in two ranges, each in one estimate or in several of different records.
+
+    The bias of each range has the chance ``each`` of being wrong.
+    """
     chance, both = check_confidence(confidence), (first, second)
     cuts = [[cut_buckets(one.queries) for one in ranged] for ranged in both]
-    each = _chance_of_each(both, chance)
     sums = [_records(*one, each) for one in zip(both, cuts, strict=True)]
     cut = any(len(one.query) for listed in cuts for one in listed)
     every = [one.estimate for ranged in both for one in ranged]
     parts = [chance / 2 if cut else uncut(estimate, chance) for estimate in every]
     factor = max(factor_of(estimate, min(parts)) for estimate in every)
-    return Pair(sums[0], sums[1], covariance, factor)
+    return Pair(sums[0], sums[1], None, factor)
 
 
-def _chance_of_each(both: Sequence[Sequence[Ranged]], chance: float) -> float:
-    """What the bias of each of two ranges has of a chance; which may cut a bucket is known before any data."""
-    may_cut = sum(any(one.inner for one in ranged) for ranged in both)
-    return chance / 2 / max(may_cut, 1)
+def _chance_of_each(may_cut: int, confidence: float) -> float:
+    """What the bias of each of two ranges may fail with, if so many of them may cut a bucket: known before any data."""
+    return check_confidence(confidence) / 2 / max(may_cut, 1)
 
 
 def difference(found: Pair) -> Told:
@@ -150,9 +157,8 @@ def _records(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> S
     return Sum(value, centre, float(deviations(ranged)[0]), bias)
 
 
-def _shared(both: tuple[Ranged, Ranged], confidence: float) -> tuple[Shared, ...]:
+def _shared(both: tuple[Ranged, Ranged], chance: float) -> tuple[Shared, ...]:
     """The buckets that two ranges of a line cut; each range has its part of the chance of being wrong about its own."""
-    chance = _chance_of_each([[one] for one in both], check_confidence(confidence))
     reach: dict[int, float] = {}
     for one in both:
         cut = cut_buckets(one.queries).bucket

@@ -23,6 +23,9 @@ End = AxisValue | Sequence[AxisValue] | NDArray[Any]
 Range = tuple[End, End]
 """A lower and an upper end."""
 
+Span = tuple[Fraction, Fraction]
+"""The two borders of a range on one axis, in cells."""
+
 
 class OnBuckets(NamedTuple):
     """Ranges on buckets.
@@ -44,9 +47,9 @@ def queries(axes: Sequence[Axis], estimate: Estimate, asked: Sequence[tuple[obje
     Raises:
         DawaError: If an end is not a value of its axis, or a range is empty.
     """
-    spans = [[axis.span(a, b) for axis, a, b in by_axis(axes, lo, hi)] for lo, hi in asked]
-    lo, hi = (np.array([[float(span[end]) for span in query] for query in spans]) for end in (0, 1))
-    whole = np.array([all(border.denominator == 1 for span in query for border in span) for query in spans])
+    every = [spans(axes, lo, hi) for lo, hi in asked]
+    lo, hi = (np.array([[float(span[end]) for span in query] for query in every]) for end in (0, 1))
+    whole = np.array([all(border.denominator == 1 for span in query for border in span) for query in every])
     buckets, border = estimate.buckets, border_cells(lo, hi, estimate.shape)
     if len(axes) > 1:
         return OnBuckets(buckets.queries(Workload.rectangles(lo, hi, estimate.shape)), border, whole)
@@ -63,6 +66,11 @@ def border_cells(lo: FloatArray, hi: FloatArray, shape: tuple[int, ...]) -> Floa
     faces = (lo > 0).astype(np.float64) + (hi < size)
     cells: FloatArray = (faces * widths.prod(axis=1, keepdims=True) / widths).sum(axis=1)
     return np.maximum(cells, 1)
+
+
+def spans(axes: Sequence[Axis], lo: object, hi: object) -> tuple[Span, ...]:
+    """The two borders of a range on every axis, in cells."""
+    return tuple(axis.span(low, high) for axis, low, high in by_axis(axes, lo, hi))
 
 
 def by_axis(axes: Sequence[Axis], lo: object, hi: object) -> Iterator[tuple[Axis, object, object]]:
@@ -83,8 +91,8 @@ def by_axis(axes: Sequence[Axis], lo: object, hi: object) -> Iterator[tuple[Axis
 
 def held(axes: Sequence[Axis], lo: object, hi: object) -> str:
     """What a range holds besides its own values, in words."""
-    spans = ((axis, axis.span(low, high)) for axis, low, high in by_axis(axes, lo, hi))
-    return touching(axes, [(start == 0, stop == axis.size) for axis, (start, stop) in spans])
+    borders = zip(axes, spans(axes, lo, hi), strict=True)
+    return touching(axes, [(start == 0, stop == axis.size) for axis, (start, stop) in borders])
 
 
 def told_ends(axes: Sequence[Axis], lo: object, hi: object) -> dict[str, Any]:

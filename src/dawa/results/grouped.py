@@ -187,8 +187,8 @@ class GroupedRelease(Mapping[Group, Release]):
         >>> part.low <= 2 / 3 <= part.high
         True
         """
-        at = number(self.by, group)
-        ranged = self._ranged([(lo, hi)])
+        at, spans = number(self.by, group), ends.spans(self.axes, lo, hi)
+        ranged = [comparing.Compared(one, spans) for one in self._ranged([(lo, hi)])]
         found = comparing.part(ranged.pop(at), ranged, confidence)
         return Statistic("share", *found, float(confidence), self._note(lo, hi))
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from dawa.axis import State
 from dawa.queries.bucket_queries import BucketQueries
+from dawa.results.about import RECORDS, called
 from dawa.results.answers import Answer, check_confidence
 from dawa.results.estimate import Estimate
 from dawa.results.margins import margin_factor
@@ -38,12 +39,14 @@ class Overview:
         inside: Records that have a cell on every axis.
         apart: All others together; None if they were left out or counted at the edges. It is not the sum of ``ways``:
             noise below 0 is cut off in each of these, and what is cut off would add up.
+        records: What they are called.
         ways: The others for each way of having no cell, the most frequent first.
     """
 
     inside: Answer
     apart: Answer | None
     ways: tuple[Apart, ...]
+    records: str = RECORDS
 
     @property
     def share(self) -> float:
@@ -63,8 +66,8 @@ class Overview:
         largest = self.ways[0]
         checks = dict.fromkeys(CHECKS[state] for state in largest.states if state != "inside")
         return (
-            f"{many} records are in no range, about {self.share:.0%} of all, above all those with {largest.label}."
-            f" Check {', and '.join(checks)}."
+            f"{many} {self.records} are in no range, about {self.share:.0%} of all, above all those with"
+            f" {largest.label}. Check {', and '.join(checks)}."
         )
 
     def said(self, most: int = 3) -> str:
@@ -72,11 +75,11 @@ class Overview:
         if self.apart is None:
             return ""
         if len(self.ways) == 1:
-            return f"In no range: {short(self.apart)} records, with {self.ways[0].label}."
+            return f"In no range: {short(self.apart)} {self.records}, with {self.ways[0].label}."
         listed = [f"{way.label}: {short(way.answer)}" for way in self.ways[:most]]
         rest = len(self.ways) - most
         listed += [f"{rest} other way{'s' * (rest != 1)}: fewer each"] if rest > 0 else []
-        return f"In no range: {short(self.apart)} records. Of these, {'; '.join(listed)}."
+        return f"In no range: {short(self.apart)} {self.records}. Of these, {'; '.join(listed)}."
 
 
 def overview(release: Release, confidence: float = 0.95) -> Overview:
@@ -91,9 +94,10 @@ def overview(release: Release, confidence: float = 0.95) -> Overview:
     lows, highs = ([getattr(axis, end) for axis in release.axes] for end in ("start", "stop"))
     inside = release.answers([lows], [highs], confidence)[0]
     if release.others is None:
-        return Overview(inside, None, ())
+        return Overview(inside, None, (), called(release.about))
     ways = sorted(release.apart(confidence), key=lambda way: -way.answer.value)
-    return Overview(inside, _together(release.others, confidence, release.privacy.kept), tuple(ways))
+    together = _together(release.others, confidence, release.privacy.kept)
+    return Overview(inside, together, tuple(ways), called(release.about))
 
 
 def short(answer: Answer) -> str:

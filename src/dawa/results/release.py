@@ -368,8 +368,8 @@ class Release:
         return with_ends(self.axes, pairs, found)
 
     def _ranged(self, lo: object, hi: object) -> comparing.Compared:
-        spans = tuple(axis.span(a, b) for axis, a, b in ends.by_axis(self.axes, lo, hi))
-        return comparing.Compared(Ranged(self.estimate, *ends.queries(self.axes, self.estimate, [(lo, hi)])), spans)
+        ranged = Ranged(self.estimate, *ends.queries(self.axes, self.estimate, [(lo, hi)]))
+        return comparing.Compared(ranged, ends.spans(self.axes, lo, hi))
 
     def _pair(
         self, first: Range, second: Range, other: "Release | None", confidence: float

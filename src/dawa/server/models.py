@@ -65,6 +65,7 @@ class About(Told):
     title: str | None = Field(default=None, examples=["Departures from New York"])
     description: str | None = None
     record: str | None = Field(default=None, description="What a record is.", examples=["a flight"])
+    plural: str | None = Field(default=None, description="What several records are called.", examples=["flights"])
     publisher: str | None = None
     contact: str | None = None
     data_from: str | None = Field(default=None, description="The first day of the data.", examples=["2013-01-01"])

@@ -169,6 +169,7 @@ ABOUT: dict[str, Reader] = {
     "title": _text,
     "description": _text,
     "record": _text,
+    "plural": _text,
     "publisher": _text,
     "contact": _text,
     "data_from": _day,

@@ -4,6 +4,7 @@ Numbers are kept the way they are written, quoted or not. Paths are relative to 
 reviewers must be able to trust that what they see is what happens.
 """
 
+import json
 import os
 import re
 import tomllib
@@ -44,15 +45,50 @@ def read(path: str | os.PathLike[str]) -> Spec | Several:
     if is_address(os.fspath(path)):
         raise SpecError(f"{public(os.fspath(path))} is not a file here.", "download the spec first.")
     source = Path(path)
+    return parsed(decoded(_bytes(source, "a spec, such as spec.toml"), source), source)
+
+
+def words(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Words about the data from a file of their own, TOML or JSON, with the keys of ``[about]``.
+
+    Raises:
+        SpecError: If there is no such file, it is neither, or it says something else.
+    """
+    source = Path(path)
+    kind = source.suffix.lower()
+    if is_address(os.fspath(path)) or kind not in {SUFFIX, ".json"}:
+        raise SpecError(f"{public(os.fspath(path))} is no file of words.", "pass one that ends with .toml or .json.")
+    text = decoded(_bytes(source, "a file of words, such as about.toml"), source)
+    data = _toml(text, source) if kind == SUFFIX else _json(text, source)
+    try:
+        found = entries(table(data["about"] if set(data) == {"about"} else data, "about"), ABOUT, "The file")
+        _about(found)
+    except SpecError as error:
+        raise SpecError(f"{source}: {shortened(error.problem)}", shortened(error.hint)) from None
+    return found
+
+
+def _bytes(source: Path, what: str) -> bytes:
+    """What is in a file, and no more than may be."""
     try:
         with source.open("rb") as opened:
-            content = opened.read(MOST_SPEC_BYTES + 1)
+            return opened.read(MOST_SPEC_BYTES + 1)
     except FileNotFoundError:
-        raise SpecError(f"There is no file {source}.", "pass the path of a spec, such as spec.toml.") from None
+        raise SpecError(f"There is no file {source}.", f"pass the path of {what}.") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "this cannot be a name"
         raise SpecError(f"{source} cannot be read: {reason}.", "pass a text file of TOML.") from None
-    return parsed(decoded(content, source), source)
+
+
+def _json(text: str, path: Path) -> dict[str, Any]:
+    """The values in a text of JSON."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        raise SpecError(f"{path} is not an object of JSON.", 'write {"title": "Flights"}, for example.')
+    return data
 
 
 def decoded(content: bytes, path: Path) -> str:
@@ -84,10 +120,21 @@ def parsed(text: str, path: Path = Path(f"spec{SUFFIX}")) -> Spec | Several:
     ... ''').epsilon
     Fraction(1, 2)
     """
+    data = _toml(text, path)
+    try:
+        if isinstance(data.get("release"), list):
+            return several.parsed(data, path.parent, _spec, partial(beside, path.parent))
+        return _spec(data, path.parent)
+    except SpecError as error:
+        raise SpecError(f"{path}: {shortened(error.problem)}", shortened(error.hint)) from None
+
+
+def _toml(text: str, path: Path) -> dict[str, Any]:
+    """The values in a text of TOML."""
     if DOTTED.search(text):
         raise SpecError(f"{path} has a key of more than 100 parts.", "no key of a spec has more than two.")
     try:
-        data = tomllib.loads(text, parse_float=Bare)
+        return tomllib.loads(text, parse_float=Bare)
     except tomllib.TOMLDecodeError as error:
         raise SpecError(
             f"{path} is not TOML: {brief(_lower(str(error)))}.", "correct that line; strings need quotes."
@@ -97,12 +144,6 @@ def parsed(text: str, path: Path = Path(f"spec{SUFFIX}")) -> Spec | Several:
             f"{path} has a number of too many digits, or values too deep in one another.",
             "write numbers with a power of ten; no value of a spec lies in a list of lists.",
         ) from None
-    try:
-        if isinstance(data.get("release"), list):
-            return several.parsed(data, path.parent, _spec, partial(beside, path.parent))
-        return _spec(data, path.parent)
-    except SpecError as error:
-        raise SpecError(f"{path}: {shortened(error.problem)}", shortened(error.hint)) from None
 
 
 def written(spec: Spec, folder: Path) -> str:

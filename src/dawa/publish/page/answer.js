@@ -130,12 +130,52 @@ const answering = (() => {
       };
     }
 
+    /** The records in a range, for comparisons; level has the chances that they leave to each of two. */
+    function records(spans, level) {
+      const [lo, hi] = [spans.map((span) => span.lo), spans.map((span) => span.hi)];
+      const query = Object.assign(stretches(lo, hi), { box: [lo, hi] });
+      const cuts = cutBuckets(query);
+      const parts = partsOf(cuts);
+      const [deviation, ...spreads] = deviations([query, ...parts]);
+      const whole = spans.every((span) => span.whole);
+      const bias = biasBound(cuts, parts, spreads, borderCells(lo, hi, shape), whole, level);
+      return { value: summed(published, query), centre: summed(plain, query), deviation, bias, cuts, query };
+    }
+
+    /** At most how far a bucket that a range cuts is from even. */
+    function reach(bucket, spans, level) {
+      const [lo, hi] = [spans.map((span) => span.lo), spans.map((span) => span.hi)];
+      const most = Math.max(unbiased[bucket] + level.total * deviations([single(bucket)])[0], 0);
+      const asked = uneven && spans.every((span) => span.whole);
+      return asked ? Math.min(most, uneven(level.chance / 4 / borderCells(lo, hi, shape), bucket)) : most;
+    }
+
+    /** The covariance of the noise of two queries, from the variances of both and of their sum; null if not known. */
+    function covariance(queries) {
+      if (kind === "product") {
+        return null;
+      }
+      const [one, other, both] = form(queries);
+      return (unit * (both - one - other)) / 2;
+    }
+
     /** The margin of the noise alone in a stretch of buckets. */
     const margin = (from, to, level) => level.whole * deviations([{ lo: [from], hi: [to], weight: [1] }])[0];
 
     const deviation = (bucket) => deviations([single(bucket)])[0];
 
-    return { prepare, ask, margin, deviation, published, totals, bounds: release.buckets.bounds };
+    return {
+      prepare,
+      ask,
+      records,
+      reach,
+      covariance,
+      margin,
+      deviation,
+      published,
+      totals,
+      bounds: release.buckets.bounds,
+    };
   }
 
   return { of, before };

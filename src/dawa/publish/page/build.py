@@ -25,7 +25,7 @@ from dawa.errors import FolderError, ReleaseError
 from dawa.host import atomic
 from dawa.limits import MOST_CELLS_IN_BROWSER
 from dawa.publish import bands, figures
-from dawa.results.about import About, is_link
+from dawa.results.about import About, called, is_link
 from dawa.results.answers import factor_of, uncut
 from dawa.results.overview import Overview, overview
 from dawa.results.quantiles import held
@@ -52,6 +52,7 @@ SCRIPTS = (
     "heat.js",
     "map.js",
     "panel.js",
+    "comparing.js",
     "apart.js",
     "kept.js",
     "page.js",
@@ -102,6 +103,7 @@ def html(release: Release) -> str:
         generator=escape(GENERATOR),
         style=_part("page.css"),
         summary=escape(_summary(release)),
+        records=escape(called(release.about)),
         banner=_banner(privacy) + _warning(found),
         much=" much" if found.warning else "",
         kept=escape(f" The numbers are {privacy.kept}." if privacy.kept else ""),
@@ -166,7 +168,7 @@ def _summary(release: Release) -> str:
     how = {1: "Drag or type any range", 2: "Drag or type any rectangle"}.get(len(ranges), "Type any box")
     rest = "how sure that number is, and why it exposes nobody in the data."
     told = rest if release.privacy.exposes_nobody else "and how sure that number is."
-    return f"{how} of {' and '.join(ranges)}, and read about how many records lie in it, {told}"
+    return f"{how} of {' and '.join(ranges)}, and read about how many {called(release.about)} lie in it, {told}"
 
 
 def _protected(privacy: PrivacyStatement) -> str:
@@ -246,6 +248,7 @@ def data(release: Release, found: Overview) -> dict[str, Any]:
         "clips": [[clipped(axis, first=end == 0, last=end == 1) for end in (0, 1)] for axis in release.axes],
         "apart": [named(release.axes, way) for way in patterns(release.axes)],
         "kept": release.privacy.kept,
+        "records": called(release.about),
         "inside": found.inside.value,
         "askable": math.prod(release.estimate.shape) <= MOST_CELLS_IN_BROWSER,
     }
@@ -267,6 +270,7 @@ def _level(release: Release, confidence: float) -> dict[str, Any]:
         "whole": factor_of(estimate, uncut(estimate, chance)),
         "cut": factor_of(estimate, chance / 2),
         "total": factor_of(estimate, chance / 2 / 2),
+        "both": factor_of(estimate, chance / 2 / 2 / 2),
         "figures": _figures(release, confidence),
         "band": bands.for_page(release, confidence),
     }

@@ -47,7 +47,7 @@ const cumulative = (() => {
     context.fill();
   }
 
-  /** page: { axis, answers, span(), band(): what the chosen confidence allows, or null if it is not to be shown } */
+  /** page: { axis, answers, span(), records, band(): what the chosen confidence allows, or null if it is not to be shown } */
   function make(host, page) {
     const { axis, answers } = page;
     const { bounds } = answers;
@@ -160,7 +160,7 @@ const cumulative = (() => {
           const between = band ? ` (${limits(band, end).map(numbers.percent).join(" to ")})` : "";
           return `${numbers.percent(share(end))}${between}`;
         });
-        return `${from} of the records in range lie below the chosen one, and ${to} lie below its upper end.`;
+        return `${from} of the ${page.records} in range lie below the chosen one, and ${to} lie below its upper end.`;
       },
     };
   }

@@ -73,11 +73,11 @@ const numbers = (() => {
 
   const grouped = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ",");
 
-  /** With 0 or 1 decimals, ties rounded to the even digit, and thousands separated. */
+  /** With some decimals, and thousands separated; of 0 or 1, ties are rounded to the even digit. */
   function fixed(x, decimals) {
     const positive = Math.abs(x);
     let text = positive.toFixed(decimals);
-    const tie = decimals === 0 ? positive % 1 === 0.5 : (positive * 4) % 2 === 1;
+    const tie = decimals === 0 ? positive % 1 === 0.5 : decimals === 1 && (positive * 4) % 2 === 1;
     if (tie && positive < 2 ** 50) {
       const down = Math.floor(positive * 10 ** decimals);
       text = ((down % 2 === 0 ? down : down + 1) / 10 ** decimals).toFixed(decimals);
@@ -85,6 +85,13 @@ const numbers = (() => {
     const [whole, rest] = text.split(".");
     const shown = grouped(whole) + (rest ? `.${rest}` : "");
     return x < 0 && Number(text) !== 0 ? `−${shown}` : shown;
+  }
+
+  /** As Python writes it: this many decimals, or as many as it has; a hyphen for minus, thousands separated. */
+  function plain(x, places) {
+    const text = places === null ? String(Math.abs(x)) : fixed(Math.abs(x), places).replaceAll(",", "");
+    const [whole, rest] = text.split(".");
+    return `${x < 0 || Object.is(x, -0) ? "-" : ""}${grouped(whole)}${rest ? `.${rest}` : ""}`;
   }
 
   /** A number of records: one decimal below a hundred, none above. */
@@ -126,6 +133,7 @@ const numbers = (() => {
     float,
     written,
     fixed,
+    plain,
     records,
     percent,
     sure,

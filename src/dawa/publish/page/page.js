@@ -17,7 +17,7 @@ let spans = everyAxis.map((axis) => {
 });
 let level = levels.find((one) => one.confidence === 0.95);
 let [answers, answer, frame, cost, answered, ready] = [null, { cuts: [] }, 0, 0, 0, false];
-let [spoken, synced, pictures, curve] = [0, 0, null, null];
+let [spoken, synced, pictures, curve, compared] = [0, 0, null, null, null];
 const others = apart.make(release.apart, data.apart);
 
 const named = (axis) => (shape.length > 1 ? `${axis.column} ` : "");
@@ -36,7 +36,13 @@ function answerNow() {
   [answered, cost] = [performance.now(), performance.now() - begin];
   by("explore").querySelector(".answer").classList.remove("stale");
   by("asked").textContent = said();
-  const words = { said: said(), note: note(), bucketSaid: onLine ? bucketSaid : null, pictured: pictures !== null };
+  const words = {
+    said: said(),
+    note: note(),
+    records: data.records,
+    bucketSaid: onLine ? bucketSaid : null,
+    pictured: pictures !== null,
+  };
   const sentence = panel.show(answer, level, words);
   clearTimeout(spoken);
   spoken = setTimeout(() => {
@@ -44,6 +50,9 @@ function answerNow() {
   }, 500);
   if (curve) {
     by("curve-caption").textContent = curve.said();
+  }
+  if (ready) {
+    compared.show();
   }
 }
 
@@ -243,6 +252,12 @@ function controls() {
     file,
     current: () => (ready ? { spans, answer, confidence: level.confidence, said: said(), note: note() } : null),
   });
+  compared = comparing.make({
+    answers,
+    shape,
+    level: () => level,
+    current: () => (ready ? { spans, said: said(), note: note() } : null),
+  });
   kept.files({ release, shape, axes: everyAxis, answers, file, onLine, ready: () => ready });
 }
 
@@ -293,6 +308,7 @@ function draw() {
     const one = {
       axis: everyAxis[0],
       answers,
+      records: data.records,
       span: () => spans[0],
       cuts: () => answer.cuts,
       level: () => level,

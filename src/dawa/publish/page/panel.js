@@ -9,7 +9,7 @@ const panel = (() => {
     return made;
   }
 
-  /** Show the answer, and return it as a sentence. words: { said, note, bucketSaid(bucket) or null, pictured } */
+  /** Show the answer, and return it as a sentence. words: { said, note, records, bucketSaid(bucket) or null, pictured } */
   function show(answer, level, words) {
     by("value").textContent = numbers.records(answer.value);
     by("share").textContent = numbers.percent(answer.share);
@@ -26,7 +26,7 @@ const panel = (() => {
     const sure = waiting
       ? "error bars are being prepared"
       : `between ${low} and ${high} with ${numbers.sure(level.confidence)} confidence`;
-    return `${words.said}: ${value} records, ${sure}${words.note && "; "}${words.note}.`;
+    return `${words.said}: ${value} ${words.records}, ${sure}${words.note && "; "}${words.note}.`;
   }
 
   /** Low to high as a bar, the noise inside it, the value as a line. */
