@@ -52,6 +52,9 @@ SAID = {"even": "evenly over its cells", "smooth": "made from the totals of its 
 ROUNDS = 30
 """How often cells of a map are averaged; twice as often gains half a percent (``python -m dawa_bench.insides``)."""
 
+EQUAL = 1e-9
+"""A density that differs from the bucket's height by a smaller part is equal to it: no rounding bends a bucket."""
+
 HALVINGS = 52
 """After so many halvings of a bucket, a place in it is known to all digits."""
 
@@ -97,7 +100,8 @@ class Line:
             left = np.append(_beyond(height[:1], between[:1]), between)
             right = np.append(between, _beyond(height[-1:], between[-1:]))
         low, high = (np.minimum(side, 3 * height) - height for side in (left, right))
-        bent = (low * high < 0) & (widths > 1)
+        least = np.minimum(np.abs(low), np.abs(high))
+        bent = (low * high < 0) & (least > EQUAL * height) & (widths > 1)
         return cls(bounds, totals, *(frozen(np.where(bent, side * widths, 0.0)) for side in (low, high)))
 
     @cached_property

@@ -1,6 +1,7 @@
 // Where records lie inside buckets, as dawa.results.insides places them: the same operations in the same order.
 const insides = (() => {
   const ROUNDS = 30;
+  const EQUAL = 1e-9;
 
   /** Along one axis: a cubic for the running sum through each bucket. */
   function line({ bounds, totals }) {
@@ -26,7 +27,7 @@ const insides = (() => {
         const left = b > 0 ? between(b - 1) : beyond(h, between(0));
         const right = b < k - 1 ? between(b) : beyond(h, between(k - 2));
         const [low, high] = [left, right].map((side) => Math.min(side, 3 * h) - h);
-        if (low * high < 0) {
+        if (low * high < 0 && Math.min(Math.abs(low), Math.abs(high)) > EQUAL * h) {
           [rise[b], fall[b]] = [low * width(b), high * width(b)];
         }
       }
