@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from dawa import kernels
 from dawa.arrays import FloatArray, IntArray
 from dawa.errors import OptionError
 
@@ -15,21 +16,19 @@ POST_PROCESSES = ("none", "nonnegative", "rounded")
 
 
 def nonnegative(totals: FloatArray) -> FloatArray:
-    """Bucket totals without negative numbers, by clipping sums from the top of a binary tree down.
+    """Bucket totals without negative numbers, and with the same sum if that is not negative.
 
-    The grand total is clipped at 0. Then, pair by pair, both halves take half of their parent's change, the left half
-    is clipped to what the parent has, and the right half gets the rest. So the sums over many buckets, which are known
-    best, change least.
+    Totals are non-negative if their running sums never fall, so the running sums become the nearest ones that do not:
+    where they fall, neighbours are pooled. A range is the difference of two running sums, so answers change little.
+    The pools are the same from either end, and totals away from negative ones stay as they are.
     """
-    sums = [totals]
-    while len(sums[-1]) > 1:
-        sums.append(np.add.reduceat(sums[-1], np.arange(0, len(sums[-1]), 2)))
-    kept = np.maximum(sums[-1], 0)
-    for level, above in zip(sums[-2::-1], sums[:0:-1], strict=True):
-        left = np.clip(level[::2] + (kept - above) / 2, 0, kept)
-        left[len(level) // 2 :] = kept[len(level) // 2 :]  # a left half without a right half equals its parent
-        kept = np.stack((left, kept - left), axis=1).ravel()[: len(level)]
-    return kept
+    if not (totals < 0).any():
+        return totals.copy()
+    below = np.cumsum(totals)
+    total = max(float(below[-1]), 0.0)
+    kept = np.append(np.clip(kernels.isotonic.nondecreasing(below[:-1]), 0, total), total)
+    moved = np.append(False, kept != below)
+    return np.where(moved[:-1] | moved[1:], np.diff(kept, prepend=0.0), np.maximum(totals, 0))
 
 
 def rounded(totals: FloatArray) -> FloatArray:

@@ -47,6 +47,9 @@ MOST_GROUPS = 1000
 MOST_CELLS_LISTED = 2**26
 """A step that lists every cell refuses larger domains."""
 
+MOST_CELLS_SMOOTHED = 2**20
+"""A map with more cells keeps its records even inside buckets: all cells are gone through many times."""
+
 MOST_RUNS = 2**26
 """Runs of all queries together; a rectangle has about as many runs as cells along its edge."""
 

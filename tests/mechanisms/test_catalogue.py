@@ -73,7 +73,15 @@ def test_an_option_takes_what_it_says_and_nothing_beyond(name, option):
 
 def taken(kind, name, value):
     """Whether some instance takes a value: others of its options may forbid it, such as levels above a height."""
-    besides = [{}, {"branching": None}, {"strategy": "best"}, {"strategy": "hats"}, {"levels": 0}, {"height": 64}]
+    besides = [
+        {},
+        {"branching": None},
+        {"strategy": "best"},
+        {"strategy": "hats"},
+        {"levels": 0},
+        {"height": 64},
+        {"postprocess": "nonnegative"},
+    ]
     for others in besides:
         if set(others) <= set(kind.options()) - {name}:
             with suppress(OptionError, BudgetError):
@@ -125,7 +133,7 @@ def test_each_is_put_together_as_it_says(name, partition, weighting):
 def test_options_arrive_and_are_recorded_in_plain_values(options):
     est = dawa.estimate(CELLS, epsilon=1, seed=0, **options)
     assert json.loads(json.dumps(est.options)) == est.options
-    assert set(est.options) == {"partition", "strategy", "effort", "branching", "merge", "postprocess", "aim"}
+    assert set(est.options) == {"partition", "strategy", "effort", "branching", "merge", "postprocess", "inside", "aim"}
     for option, value in options.items():
         if option != "partition":
             assert est.options[option] == value

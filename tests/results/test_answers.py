@@ -183,7 +183,7 @@ def test_an_answer_reads_as_a_sentence():
         "1,234 ± 50 noise (between 1,184 and 1,285 with 95% confidence)"
     )
     assert "at most 7 more from cut buckets" in str(Answer(1234.4, 50, 7, 1234.4, 1177, 1292, 0.95))
-    assert "1,234 (1,240 before evening out) ± 50 noise" in str(Answer(1234.4, 50, 0, 1240, 1190, 1290, 0.95))
+    assert "1,234 (1,240 as measured) ± 50 noise" in str(Answer(1234.4, 50, 0, 1240, 1190, 1290, 0.95))
 
 
 @pytest.mark.parametrize("partition", ["walk", "none"])

@@ -82,6 +82,7 @@ def filled(axis, bounds, totals):
         variances_before=exact,
         variances_after=exact,
         variances_alone=exact[1:],
+        placed=None,
         epsilon=1,
     )
     return dawa.Release((axis,), estimate, SimpleNamespace(kept=""))

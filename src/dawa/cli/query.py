@@ -51,9 +51,9 @@ HELP = """Ask a release how many records lie in a range. It costs nothing, any n
 \b
 Each answer comes with its noise margin, the most that cut buckets can add to
 it (bias bound), and an interval, low to high, that holds the true count with
-the stated confidence. If evening out negative buckets moved answers, what was
-measured stands beside them: low and high lie around it. A remark says what else is counted in it, such as values
-outside the bounds. Records that are in no range, because they are missing,
+the stated confidence. Where an answer differs from what was measured, that
+stands beside it: low and high lie around it. A remark says what else is counted
+in it, such as values outside the bounds. Records that are in no range, because they are missing,
 outside or not listed, are listed below the answers.
 """
 

@@ -11,13 +11,14 @@ from dawa import check, infer, measure, progress
 from dawa.arrays import frozen
 from dawa.counts import Counts
 from dawa.errors import OptionError
-from dawa.limits import MOST_BRANCHES, MOST_CELLS_LISTED
+from dawa.limits import MOST_BRANCHES, MOST_CELLS_LISTED, MOST_CELLS_SMOOTHED
 from dawa.mechanisms.base import Mechanism
 from dawa.noise.randomness import Randomness
 from dawa.partition import choose as stage_one
 from dawa.partition.buckets import Buckets, GridMethod, Method
 from dawa.partition.choose import PartitionLike
 from dawa.queries.workload import Workload
+from dawa.results import insides
 from dawa.results.estimate import Estimate
 from dawa.strategy import choose as stage_two
 from dawa.strategy.base import RESOLUTION, Strategy
@@ -49,6 +50,9 @@ class TwoStage(Mechanism):
             one. Any other range then has to guess how the records lie inside such a bucket, and is off by far more.
         postprocess: What becomes of the measured totals: ``"nonnegative"`` evens out what is below zero, ``"rounded"``
             makes them whole besides, ``"none"`` leaves them as they are (unbiased).
+        inside: Where the records of a bucket lie, for ranges that cut it: ``"smooth"`` lets the neighbours' totals say
+            where they gather, ``"even"`` spreads them evenly. None stands for ``"smooth"`` where no total is negative,
+            but for maps with too many cells.
     """
 
     partition: Partition = "walk"
@@ -57,10 +61,12 @@ class TwoStage(Mechanism):
     branching: Branching = None
     merge: bool = False
     postprocess: infer.PostProcess = "nonnegative"
+    inside: insides.Inside | None = None
 
     def __post_init__(self) -> None:
-        effort = "best" if self.effort is None else self.effort
-        for name, value in (("strategy", self.strategy), ("effort", effort), ("postprocess", self.postprocess)):
+        effort, inside = "best" if self.effort is None else self.effort, self.inside or "even"
+        named = {"strategy": self.strategy, "effort": effort, "postprocess": self.postprocess, "inside": inside}
+        for name, value in named.items():
             if not isinstance(value, str):
                 raise OptionError(f"{name}={value!r} is not a name.", "pass a name, in quotes.")
         stage_two.check_options(self.strategy, effort, self.branching)
@@ -71,6 +77,12 @@ class TwoStage(Mechanism):
                     f"pass {name}=None, or one of the strategies {', '.join(takers)}.",
                 )
         infer.check(self.postprocess)
+        insides.check(inside)
+        if inside == "smooth" and self.postprocess == "none":
+            raise OptionError(
+                "inside='smooth' needs totals that are not negative.",
+                "pass postprocess='nonnegative', or inside='even'.",
+            )
         if self.branching is not None and self.branching > BRANCHING.most:
             raise OptionError(f"branching={self.branching} is too wide.", f"pass {BRANCHING.most} or less.")
         # Plain values: numpy's types cannot go into a release file.
@@ -80,6 +92,11 @@ class TwoStage(Mechanism):
     def run(self, counts: Counts, workload: Workload, epsilon: Fraction, randomness: Randomness) -> Estimate:
         """Partition, choose a strategy, measure, infer."""
         method = self.method(counts.shape)
+        if self.inside == "smooth" and len(counts.shape) > 1 and math.prod(counts.shape) > MOST_CELLS_SMOOTHED:
+            raise OptionError(
+                f"{math.prod(counts.shape):,} cells of a map are too many for inside='smooth'.",
+                f"leave it out, or choose steps that make {MOST_CELLS_SMOOTHED:,} cells or fewer.",
+            )
         progress.reached("Choosing buckets")
         buckets = stage_one.partition(counts, epsilon, method, randomness)
         if self.merge:
@@ -108,6 +125,7 @@ class TwoStage(Mechanism):
             "branching": self.branching,
             "merge": self.merge,
             "postprocess": self.postprocess,
+            "inside": self.inside or ("even" if self.postprocess == "none" else "smooth"),
         }
 
 
@@ -116,6 +134,7 @@ class AsPublished(TwoStage):
     """Two stages as in their paper: what was measured is not post-processed."""
 
     postprocess: infer.PostProcess = "none"
+    inside: insides.Inside | None = "even"
 
 
 def finished(
@@ -127,6 +146,9 @@ def finished(
     randomness: Randomness,
 ) -> Estimate:
     """Measure and infer, once buckets and strategy are known. The options say how to post-process."""
+    smooth = options.get("inside") == "smooth" and insides.smoothable(counts.shape, buckets)
+    smooth = smooth and len(buckets) < math.prod(counts.shape)
+    inside: insides.Inside = "smooth" if smooth else "even"
     progress.reached("Measuring")
     measured = measure.measure(counts, buckets, strategy, epsilon, randomness)
     unbiased = strategy.solve(measured.answers.astype(np.float64))
@@ -138,7 +160,8 @@ def finished(
         totals=frozen(infer.postprocessed(unbiased, options["postprocess"])),
         strategy=strategy,
         unit_variance=measured.unit_variance,
-        options=options,
+        options={**options, "inside": inside} if "inside" in options else options,
+        inside=inside,
         split=_split(buckets, epsilon),
         randomness=randomness.description,
     )

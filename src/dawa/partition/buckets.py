@@ -226,7 +226,12 @@ class RowMajor(Buckets):
         lo, hi = workload.boxes
         m = len(lo)
         return BucketQueries(
-            len(self), *row_runs(lo, hi, workload.shape), np.ones(m), float(m), boxes=(np.array(lo), np.array(hi))
+            len(self),
+            *row_runs(lo, hi, workload.shape),
+            np.ones(m),
+            float(m),
+            boxes=(np.array(lo), np.array(hi)),
+            corners=workload.boxes,
         )
 
 

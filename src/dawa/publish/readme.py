@@ -7,6 +7,7 @@ from dataclasses import replace
 from dawa.axis.apart import clipped
 from dawa.axis.written import middle
 from dawa.results.about import called, is_link
+from dawa.results.insides import SAID
 from dawa.results.overview import overview
 from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement
@@ -51,14 +52,15 @@ whether or not you are among them. The guarantee is about this release alone: ot
 
 Use them for counts of ranges, shares, comparisons of ranges, medians and other quantiles, each with its error. Answers
 for ranges with many records are good. An answer that is smaller than its noise margin is poor: it cannot say whether
-the range is empty{single}. Inside a bucket, the release spreads records evenly,
-although the true records may lie unevenly.{edges}
+the range is empty{single}. Where records lie inside a bucket is a guess,
+{inside}.{edges}
 
 ## How to read the error bars
 
 `noise_margin` is how far noise may have moved an answer. `bias_bound` is how much more the answer may be off because
-the range cuts a bucket. `measured` is the answer before negative buckets were evened out; `low` and `high` lie both
-errors away from it, but never below 0. `low` to `high` holds the true count with the stated confidence, for one range
+the range cuts a bucket. `measured` is the answer before negative buckets were evened out, with the records of cut
+buckets spread evenly; `low` and `high` lie both errors away from it, but never below 0. They are widened to hold the
+answer. `low` to `high` holds the true count with the stated confidence, for one range
 that was fixed beforehand; of a hundred ranges at 95%, expect up to five misses.
 
 ## How to load it
@@ -103,6 +105,7 @@ def readme(release: Release, files: Sequence[str]) -> str:
         records=_text(called(release.about)),
         kept=_kept(release),
         apart=_apart(release),
+        inside=SAID[release.estimate.inside],
         edges="".join(f"\n{sentence}" for sentence in _edges(release)),
         files="\n".join(f"| `{name}` | {FILES[name]} |" for name in files),
         statement=privacy,

@@ -1,6 +1,7 @@
 """A workload on buckets: the same queries, counted in buckets instead of cells.
 
-A run that cuts a bucket takes the covered part of the bucket, because a release spreads a bucket's records evenly.
+A run that cuts a bucket takes the covered part of the bucket, as if its records lay evenly in it. Queries keep their
+own corners as well, for answers that know better (``results.insides``).
 """
 
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ class BucketQueries:
         differences: If true, each query is a prefix and the workload is the difference of every two prefixes:
             with q the squared error, ``sum(omega) * sum(omega * q(prefix)) - q(sum(omega * prefix))``.
         boxes: The lower and the upper corner of each query, if buckets are the cells of a grid row by row.
+        corners: The lower and the upper corner of each query, in cells, if it is one range or box.
     """
 
     buckets: int
@@ -48,12 +50,15 @@ class BucketQueries:
     total: float
     differences: bool = False
     boxes: tuple[FloatArray, FloatArray] | None = None
+    corners: tuple[FloatArray, FloatArray] | None = None
 
     @classmethod
-    def of_runs(cls, buckets: int, lo: FloatArray, hi: FloatArray) -> "BucketQueries":
+    def of_runs(
+        cls, buckets: int, lo: FloatArray, hi: FloatArray, corners: tuple[FloatArray, FloatArray] | None = None
+    ) -> "BucketQueries":
         """One query per run ``[lo, hi)``, all with the same weight."""
         m = len(lo)
-        return cls(buckets, np.arange(m + 1), lo, hi, np.ones(m), np.ones(m), float(m))
+        return cls(buckets, np.arange(m + 1), lo, hi, np.ones(m), np.ones(m), float(m), corners=corners)
 
     @classmethod
     def of_boxes(cls, boxes: Boxes, lo: FloatArray, hi: FloatArray) -> "BucketQueries":
@@ -61,7 +66,7 @@ class BucketQueries:
         m = len(lo)
         corners = (np.array(lo), np.array(hi), np.array(boxes.lo), np.array(boxes.hi))
         first, start, stop, share = kernels.boxes.overlaps(*corners)
-        return cls(len(boxes), first, start, stop, share, np.ones(m), float(m))
+        return cls(len(boxes), first, start, stop, share, np.ones(m), float(m), corners=(lo, hi))
 
     def __len__(self) -> int:
         return len(self.first) - 1
@@ -83,6 +88,7 @@ class BucketQueries:
             self.total,
             self.differences,
             self.boxes and (self.boxes[0][keep], self.boxes[1][keep]),
+            self.corners and (self.corners[0][keep], self.corners[1][keep]),
         )
 
     def only(self, i: int) -> "BucketQueries":

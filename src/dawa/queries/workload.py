@@ -8,7 +8,7 @@ covers. Once buckets are known, a workload becomes ``BucketQueries``, counted in
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -238,8 +238,9 @@ class Workload:
         if self.boxes is None:
             return on_line(self.line, bounds)
         if len(self.shape) > 1:
-            return on_line(Order(self.shape).runs(*self.boxes, bounds), bounds)
-        return BucketQueries.of_runs(len(bounds) - 1, *(coordinates(ends[:, 0], bounds) for ends in self.boxes))
+            return replace(on_line(Order(self.shape).runs(*self.boxes, bounds), bounds), corners=self.boxes)
+        lo, hi = (coordinates(ends[:, 0], bounds) for ends in self.boxes)
+        return BucketQueries.of_runs(len(bounds) - 1, lo, hi, self.boxes)
 
 
 def _whole(ends: ArrayLike, name: str) -> IntArray:

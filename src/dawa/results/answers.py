@@ -1,7 +1,7 @@
-"""Answers and their two errors: noise, and the assumption that records lie evenly inside buckets.
+"""Answers and their two errors: noise, and not knowing where records lie inside buckets.
 
-*Noise* has a known variance, so its margin is known. *Bias* arises where a query cuts a bucket: the release spreads a
-bucket's records evenly, but they may lie unevenly. Two public facts bound it, each with a stated chance of failing:
+*Noise* has a known variance, so its margin is known. *Bias* arises where a query cuts a bucket: the bucket's records
+are spread evenly, but they may lie unevenly. Two public facts bound it, each with a stated chance of failing:
 
 - the walk left the bucket whole, which it rarely does with an uneven one (``partition.buckets.StopRule``). If a part f
   of a bucket's cells is inside and D is the bucket's unevenness, the records inside differ from the part f of all its
@@ -26,6 +26,13 @@ about the cells along the range's border in every group, so their chance is divi
 groups, which is known before any data. The cut buckets of all groups are bounded as those of one domain are: one or two
 by themselves, more of them together, because the noise of their totals is independent or known to be correlated. So
 noise, walks and totals have the same parts of c as above, once for all groups.
+
+The *value* is another public number: negative totals are evened out, and ``insides`` may place records smoothly. Let M
+be ``measured``, the unbiased totals spread evenly. All of the above is about M, whatever the value S is: with the
+stated confidence the truth is within noise + bias of M. The interval is that, widened to hold S, so it holds the truth
+just as surely. And |truth - S| <= |truth - M| + |M - S|, whose last part is public. A smooth S costs no width as long
+as it lies in the interval of M. It mostly does: the two forms differ in cut buckets alone, there by less than a part of
+the bucket's total, and the bias bound is a part of the most that the bucket can hold, or of its unevenness.
 """
 
 from collections.abc import Iterable, Sequence
@@ -52,7 +59,8 @@ class Answer:
         value: The best guess, consistent with all other answers of the release.
         noise_margin: How far noise may have moved the value.
         bias_bound: How much more the truth may differ because the range cuts buckets; 0 if it cuts no bucket.
-        measured: The number before negative buckets were evened out, around which the interval lies.
+        measured: The number as it was measured, around which the interval lies: before negative buckets were evened
+            out, and with the records of cut buckets spread evenly.
         low: The lower end of an interval that holds the truth: ``measured`` minus both errors, but neither below 0 nor
             above the value.
         high: The upper end: ``measured`` plus both errors, but not below the value.
@@ -75,7 +83,7 @@ class Answer:
 
     @property
     def evened_out(self) -> bool:
-        """Whether evening out negative buckets moved the value so far that it shows."""
+        """Whether the value is so far from what was measured that it shows."""
         return abs(self.value - self.measured) >= 0.5
 
     def row(self) -> dict[str, Any]:
@@ -84,7 +92,7 @@ class Answer:
 
     def __str__(self) -> str:
         bias = f", at most {self.bias_bound:,.0f} more from cut buckets" if self.bias_bound else ""
-        moved = f" ({self.measured:,.0f} before evening out)" if self.evened_out else ""
+        moved = f" ({self.measured:,.0f} as measured)" if self.evened_out else ""
         return (
             f"{self.value:,.0f}{moved} ± {self.noise_margin:,.0f} noise{bias}"
             f" (between {self.low:,.0f} and {self.high:,.0f} with {sure(self.confidence)} confidence)"
@@ -201,7 +209,7 @@ def cut_buckets(queries: BucketQueries) -> Cuts:
 
 
 def bias_of(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> FloatArray:
-    """How far evenness can be off in the cut buckets, with at most the given chance of being wrong."""
+    """How far an even spread can be off in the cut buckets, with at most the given chance of being wrong."""
     m, border = len(ranged[0].queries), _sum(one.border for one in ranged)
     count = _counted(cuts, m)
     few, bias, by_walks = (count > 0) & (count <= 2), np.zeros(m), np.zeros(m)

@@ -53,8 +53,8 @@ def queries(axes: Sequence[Axis], estimate: Estimate, asked: Sequence[tuple[obje
     buckets, border = estimate.buckets, border_cells(lo, hi, estimate.shape)
     if len(axes) > 1:
         return OnBuckets(buckets.queries(Workload.rectangles(lo, hi, estimate.shape)), border, whole)
-    runs = (coordinates(ends[:, 0], buckets.bounds) for ends in (lo, hi))
-    return OnBuckets(BucketQueries.of_runs(len(buckets), *runs), border, whole)
+    first, last = (coordinates(ends[:, 0], buckets.bounds) for ends in (lo, hi))
+    return OnBuckets(BucketQueries.of_runs(len(buckets), first, last, (lo, hi)), border, whole)
 
 
 def border_cells(lo: FloatArray, hi: FloatArray, shape: tuple[int, ...]) -> FloatArray:

@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike
 
 from dawa import infer
 from dawa.arrays import FloatArray, IntArray, frozen
-from dawa.errors import OptionError, WorkloadError
+from dawa.errors import InvariantError, OptionError, WorkloadError
 from dawa.limits import MOST_CELLS_LISTED
 from dawa.partition.buckets import Buckets
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.queries.workload import Workload
+from dawa.results.insides import Grid, Inside, Line
 from dawa.strategy.base import Strategy
 
 
@@ -37,6 +38,7 @@ class Estimate:
         split: What each step spent.
         randomness: Where the noise came from.
         mechanism: The mechanism's name; the pipeline fills it in.
+        inside: Where the records of a bucket lie in it: evenly, or smoothly; ``results.insides``.
     """
 
     shape: tuple[int, ...]
@@ -50,6 +52,7 @@ class Estimate:
     split: dict[str, Fraction]
     randomness: str
     mechanism: str = ""
+    inside: Inside = "even"
 
     @classmethod
     def of_cells(
@@ -99,9 +102,20 @@ class Estimate:
         """
         if self.size > MOST_CELLS_LISTED:
             raise OptionError(f"There are {self.size} cells, too many to list.", "ask for ranges instead.")
+        if self.placed is not None:
+            return self.placed.cells
         cells = np.empty(self.size)
         cells[self.buckets.order(self.shape)] = infer.expanded(self.totals, self.buckets.bounds)
         return cells.reshape(self.shape)
+
+    @cached_property
+    def placed(self) -> Line | Grid | None:
+        """Where records lie inside buckets; None if they lie evenly."""
+        if self.inside == "even":
+            return None
+        if len(self.shape) == 1:
+            return Line.of(self.buckets.bounds, self.totals)
+        return Grid.of(self.shape, self.buckets, self.totals)
 
     @overload
     def answer(self, lo: Workload) -> FloatArray: ...
@@ -146,10 +160,37 @@ class Estimate:
     def answers(self, workload: Workload) -> FloatArray:
         """One estimate per query of a workload."""
         self._fits(workload)
-        return self.totals_of(self.buckets.queries(workload.enumerated()))
+        listed = workload.enumerated()
+        if isinstance(self.placed, Line) and listed.listed is not None:
+            before = self.placed.before
+            parts = listed.weight * (before(listed.hi) - before(listed.lo))
+            return np.asarray(np.add.reduceat(parts, listed.first[:-1]))
+        if self.placed is not None and listed.boxes is not None:
+            return self._between(*listed.boxes)
+        return self.totals_of(self.buckets.queries(listed))
+
+    def _between(self, lo: FloatArray, hi: FloatArray) -> FloatArray:
+        """The records between corners in cells, where these lie smoothly inside buckets."""
+        if isinstance(self.placed, Line):
+            return self.placed.before(hi[:, 0]) - self.placed.before(lo[:, 0])
+        if self.placed is None:
+            raise InvariantError("Records lie evenly here.")
+        return self.placed.between(lo, hi)
 
     def totals_of(self, queries: BucketQueries, *, unbiased: bool = False) -> FloatArray:
-        """The estimated number of records in each query, in bucket coordinates."""
+        """The estimated number of records in each query, in bucket coordinates.
+
+        Args:
+            queries: The queries. Where records do not lie evenly inside buckets, these must know their corners.
+            unbiased: Whether to use unbiased totals, spread evenly inside buckets, around which intervals lie.
+        """
+        if self.placed is not None and not unbiased:
+            if queries.corners is not None:
+                return self._between(*queries.corners)
+            if isinstance(self.placed, Line) and (queries.weight == 1).all():
+                ends = (self.placed.before(self.placed.border(end)) for end in (queries.hi, queries.lo))
+                return np.asarray(np.add.reduceat(next(ends) - next(ends), queries.first[:-1]))
+            raise InvariantError("These queries have no corners.")
         bucket, before = self._before[2], self._before[unbiased]
         parts = queries.weight * (np.interp(queries.hi, bucket, before) - np.interp(queries.lo, bucket, before))
         totals: FloatArray = np.add.reduceat(parts, queries.first[:-1])

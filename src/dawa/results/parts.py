@@ -18,7 +18,7 @@ from dawa.errors import DawaError, ReleaseError
 from dawa.layout.boxes import Boxes
 from dawa.partition.buckets import Buckets, RowMajor, StopRule, every_cell
 from dawa.partition.split import split_line
-from dawa.results import agreeing
+from dawa.results import agreeing, insides
 from dawa.results.conform import damaged
 from dawa.results.estimate import Estimate
 from dawa.results.statement import PrivacyStatement
@@ -62,6 +62,7 @@ def written(estimate: Estimate, axes: int) -> dict[str, Any]:
             "totals": estimate.totals.tolist(),
             "unbiased": estimate.unbiased.tolist(),
             **_lines(buckets, axes),
+            **({} if estimate.inside == "even" else {"inside": estimate.inside}),
         },
         "noise": {"unit_variance": estimate.unit_variance, "resolution": RESOLUTION},
         "strategy": estimate.measured.to_json(),
@@ -105,10 +106,12 @@ def read(data: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStatement
         agreeing.check_measured(variance, privacy, int(strategy.column_sums().max()), stops)
     if isinstance(strategy, ProductStrategy) and (not by_rows or strategy.shape != shape):
         raise damaged("strategy.shape", "does not fit the axes and the order of the buckets")
+    placed = RowMajor(bounds) if by_rows else Buckets(bounds, stops=stops, boxes=boxes)
     return Estimate(
         shape=shape,
         epsilon=privacy.mechanism_epsilon,
-        buckets=RowMajor(bounds) if by_rows else Buckets(bounds, stops=stops, boxes=boxes),
+        buckets=placed,
+        inside=_inside(buckets.get("inside", "even"), shape, placed, totals),
         unbiased=unbiased,
         totals=totals,
         strategy=strategy,
@@ -118,6 +121,15 @@ def read(data: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStatement
         split=privacy.mechanism_split,
         randomness=privacy.randomness,
     )
+
+
+def _inside(inside: insides.Inside, shape: tuple[int, ...], buckets: Buckets, totals: FloatArray) -> insides.Inside:
+    """Where records lie inside buckets, if these buckets have such a form."""
+    if inside == "smooth" and not insides.smoothable(shape, buckets):
+        raise damaged("buckets.inside", "is 'smooth', but these buckets have no smooth form")
+    if inside == "smooth" and (totals < 0).any():
+        raise damaged("buckets.inside", "is 'smooth', but some totals are negative")
+    return inside
 
 
 def _bounds(bounds: IntArray, size: int) -> IntArray:

@@ -13,9 +13,11 @@ all of it but the walk's part: half of it below and half above, since the noise 
 has half of it, and each of the two bounds on the bias a quarter; both borders cut the same bucket, so these are asked
 once.
 
-Inside a bucket D is estimated by a straight line, its deviation is the length of a vector that moves along one, and the
-bias bound is the larger of two lines. So "as far as noise and bias allow" is convex along a bucket: largest at one of
-the ends, and crossing 0 at most once if it is negative where it starts. A bisection finds the place.
+The interval is about the truth, wherever the release places records inside buckets: it is widened to hold the value.
+
+Inside a bucket D is measured along a straight line, its deviation is the length of a vector that moves along one, and
+the bias bound is the larger of two lines. So "as far as noise and bias allow" is convex along a bucket: largest at one
+of the ends, and crossing 0 at most once if it is negative where it starts. A bisection finds the place.
 """
 
 import math
@@ -34,6 +36,7 @@ from dawa.numerals import told
 from dawa.results.answers import bias_of_buckets, check_confidence, factor_of, uncut
 from dawa.results.answers import sure as percent
 from dawa.results.estimate import Estimate
+from dawa.results.insides import Grid, Line
 
 
 @dataclass(frozen=True)
@@ -113,13 +116,15 @@ def held(estimate: Estimate, fractions: Sequence[float], confidence: float) -> l
     line = _Line.of(estimate, chance)
     found = []
     for fraction in fractions:
-        cell, part = holding(fraction, before, estimate.buckets.bounds)
+        cell, part = holding(fraction, before, estimate.buckets.bounds, estimate.placed)
         first, last = line.plausible(fraction)
         found.append(Held(cell, part, min(first, cell), max(last, cell)))
     return found
 
 
-def holding(fraction: float, before: FloatArray, bounds: IntArray) -> tuple[int, Fraction]:
+def holding(
+    fraction: float, before: FloatArray, bounds: IntArray, placed: Line | Grid | None = None
+) -> tuple[int, Fraction]:
     """The first cell up to whose end at least this fraction of all records lies, and which part of it is needed.
 
     The result is exact from the running sums on, so a page that computes with the same sums finds the same cell.
@@ -127,6 +132,8 @@ def holding(fraction: float, before: FloatArray, bounds: IntArray) -> tuple[int,
     occupied = np.flatnonzero(np.diff(before) > 0)
     wanted = fraction * float(before[-1])
     bucket = int(occupied[np.searchsorted(before[occupied + 1], wanted)])
+    if isinstance(placed, Line):
+        return placed.holding(bucket, wanted)
     below, upto = (Fraction(float(records)) for records in before[bucket : bucket + 2])
     first, beyond = (int(bound) for bound in bounds[bucket : bucket + 2])
     cells = (Fraction(wanted) - below) / (upto - below) * (beyond - first)

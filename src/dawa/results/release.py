@@ -26,6 +26,7 @@ from dawa.results.answers import Answer, Ranged, answers
 from dawa.results.bands import Band
 from dawa.results.ends import End, Range
 from dawa.results.estimate import Estimate
+from dawa.results.insides import Grid, Line
 from dawa.results.quantiles import Quantile
 from dawa.results.statement import PrivacyStatement
 from dawa.results.statistics import Statistic
@@ -314,15 +315,20 @@ class Release:
         """The same values as from ``sample`` in pieces, each with a column for every axis: for tables of any length."""
         for name, number in (("size", size), ("seed", 0 if seed is None else seed)):
             check.whole(number, name, 0)
-        before, bounds = quantiles.records_before(self.estimate), self.estimate.buckets.bounds
+        estimate, placed = self.estimate, self.estimate.placed
+        before, bounds = quantiles.records_before(estimate), estimate.buckets.bounds
+        if isinstance(placed, Grid):
+            before, bounds = np.concatenate(([0.0], np.cumsum(placed.cells))), np.arange(estimate.size + 1)
         steps, rng = quantiles.steps(before, bounds), np.random.default_rng(seed)
         for begin in range(0, max(size, 1), ROWS):
             place = np.interp(rng.uniform(0, before[-1], min(size - begin, ROWS)), *steps)
+            if isinstance(placed, Line):
+                place = placed.places(place)
             cell = np.minimum(np.floor(place).astype(np.int64), bounds[-1] - 1)
             if len(self.axes) == 1:
                 yield [self.axis.value(cell if self.axis.whole else place)]
                 continue
-            cells = self.estimate.buckets.cells(cell, self.estimate.shape)
+            cells = placed.at(cell) if isinstance(placed, Grid) else estimate.buckets.cells(cell, estimate.shape)
             places = cells + rng.uniform(0, 1, cells.shape)
             yield [axis.value(cells[:, i] if axis.whole else places[:, i]) for i, axis in enumerate(self.axes)]
 

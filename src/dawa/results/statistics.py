@@ -10,10 +10,10 @@ be none at all, it has no upper end.
 The noise of two sums of one release is correlated; ``comparing`` says how, and what two ranges have in common. Where
 the covariance is not computed, the deviation of A - xB is at most the sum of both.
 
-A *mean* is the ratio of two sums: what values exceed the lowest value by, and how many they are. Inside a bucket values
-count as their middle. That is off by at most half the bucket's width for each record, and by at most this half times
-the bucket's unevenness, which the walk bounds for all cells at once. The smaller of the two sums over all buckets
-counts.
+A *mean* is the ratio of two sums: what values exceed the lowest value by, and how many they are. The value places
+records inside buckets as all answers do (``insides``). For the interval values inside a bucket count as their middle.
+That is off by at most half the bucket's width for each record, and by at most this half times the bucket's unevenness,
+which the walk bounds for all cells at once. The smaller of the two sums over all buckets counts.
 """
 
 import math
@@ -33,6 +33,7 @@ from dawa.queries.bucket_queries import BucketQueries
 from dawa.results.answers import check_confidence, factor_of, uncut
 from dawa.results.answers import sure as percent
 from dawa.results.estimate import Estimate
+from dawa.results.insides import Line
 
 
 @dataclass(frozen=True)
@@ -249,6 +250,7 @@ class Values(NamedTuple):
 
     Attributes:
         middle: The mean of the values of its cells.
+        cell: The middle of every cell, or how much it grows from each cell to the next.
         reach: At most how far a value is from that.
         inside: At most how far a value is from the middle of its cell.
         lowest: The lowest value of the axis.
@@ -257,6 +259,7 @@ class Values(NamedTuple):
     """
 
     middle: FloatArray
+    cell: FloatArray | float
     reach: FloatArray
     inside: FloatArray
     lowest: Fraction
@@ -288,7 +291,7 @@ class Values(NamedTuple):
         kind = "a whole number" if unit == 1 else f"a multiple of {shown(Fraction(1, unit))}"
         lowest, highest = Fraction(first, unit), Fraction(first + width * axis.size - 1, unit)
         remark = f"values rounded down to {kind}"
-        return cls(middle / unit, reach / unit, inside / unit, lowest, highest, remark)
+        return cls(middle / unit, width / unit, reach / unit, inside / unit, lowest, highest, remark)
 
     @classmethod
     def _edges(cls, axis: EdgeAxis, at: IntArray) -> "Values":
@@ -296,7 +299,15 @@ class Values(NamedTuple):
         middles, halves = (cuts[:-1] + cuts[1:]) / 2, np.diff(cuts) / 2
         middle = np.add.reduceat(middles, at[:-1]) / np.diff(at)
         reach = np.maximum(cuts[at[1:]] - middle, middle - cuts[at[:-1]])
-        return cls(middle, reach, np.maximum.reduceat(halves, at[:-1]), axis.start, axis.stop, "")
+        return cls(middle, middles, reach, np.maximum.reduceat(halves, at[:-1]), axis.start, axis.stop, "")
+
+    def added_up(self, estimate: Estimate) -> float:
+        """The values of all records together, each as the middle of the cell where the release places it."""
+        if not isinstance(estimate.placed, Line):
+            return float(self.middle @ estimate.totals)
+        if isinstance(self.cell, np.ndarray):
+            return float(self.cell @ estimate.placed.cells)
+        return float(self.middle @ estimate.totals + self.cell * estimate.placed.moved().sum())
 
 
 def mean_and_sum(estimate: Estimate, values: Values, confidence: float) -> tuple[Told, Told]:
@@ -319,7 +330,7 @@ def _of_values(estimate: Estimate, values: Values, confidence: float) -> Pair:
     every = float(estimate.range_variances(np.zeros(1), np.full(1, float(k)))[0])
     factor = factor_of(estimate, chance / 2 if biased else uncut(estimate, chance))
     bias = _bias(estimate, values, chance / 2) if biased else 0.0
-    first = Sum(float(weights @ estimate.totals), float(weights @ estimate.unbiased), math.sqrt(above), bias)
+    first = Sum(values.added_up(estimate), float(weights @ estimate.unbiased), math.sqrt(above), bias)
     second = Sum(float(estimate.totals.sum()), float(estimate.unbiased.sum()), math.sqrt(max(every, 0)), 0.0)
     return Pair(first, second, (both - above - every) / 2, factor)
 

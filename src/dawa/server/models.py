@@ -98,7 +98,8 @@ class Counted(Told):
     noise_margin: float = Field(description="How far noise may have moved the value.", examples=[20.5])
     bias_bound: float = Field(description="How much more the value may be off because buckets are cut.", examples=[0.0])
     measured: float = Field(
-        description="The number before negative buckets were evened out, around which the interval lies.",
+        description="The number as it was measured, around which the interval lies: before negative buckets were "
+        "evened out, and with the records of cut buckets spread evenly.",
         examples=[1234.5],
     )
     low: float = Field(description="The lower end of the interval.", examples=[1214.0])

@@ -1,4 +1,4 @@
-// Answers and their two errors, as in dawa.results.answers: from noise, and from assuming evenness inside buckets.
+// Answers and their two errors, as in dawa.results.answers: from noise, and from not knowing where records lie inside buckets.
 const answering = (() => {
   const KINDS = {
     tree: trees.tree,
@@ -49,6 +49,7 @@ const answering = (() => {
     const { totals, unbiased } = release.buckets;
     const [published, plain] = [before(totals), before(unbiased)];
     const stretches = buckets.asker(release.buckets, shape);
+    const inside = insides.of(release.buckets, shape);
     const uneven = stops.rule(release.stops);
     const { resolution, unit_variance: unit } = release.noise;
     const { kind } = release.strategy;
@@ -101,7 +102,7 @@ const answering = (() => {
       const [lo, hi] = [spans.map((span) => span.lo), spans.map((span) => span.hi)];
       const query = stretches(lo, hi);
       query.box = [lo, hi];
-      const value = summed(published, query);
+      const value = inside ? inside.within(lo, hi) : summed(published, query);
       const cuts = cutBuckets(query);
       if (!form) {
         return { value, cuts, share: value / published[totals.length] };
@@ -174,6 +175,7 @@ const answering = (() => {
       deviation,
       published,
       totals,
+      inside,
       bounds: release.buckets.bounds,
     };
   }

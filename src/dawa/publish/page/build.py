@@ -27,6 +27,7 @@ from dawa.limits import MOST_CELLS_IN_BROWSER
 from dawa.publish import bands, figures
 from dawa.results.about import About, called, is_link
 from dawa.results.answers import factor_of, uncut
+from dawa.results.insides import SAID
 from dawa.results.overview import Overview, overview
 from dawa.results.quantiles import held
 from dawa.results.release import Release
@@ -44,6 +45,7 @@ SCRIPTS = (
     "bumps.js",
     "wavelets.js",
     "stops.js",
+    "insides.js",
     "answer.js",
     "canvas.js",
     "handles.js",
@@ -115,6 +117,7 @@ def html(release: Release) -> str:
         library=escape(f"dawa {privacy.library}"),
         mechanism=escape(privacy.mechanism),
         id=escape(privacy.id or "none"),
+        inside=SAID[release.estimate.inside],
         odds=escape(privacy.odds),
         split=_split(privacy),
         statement=escape(str(privacy)),

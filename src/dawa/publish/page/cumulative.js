@@ -1,28 +1,29 @@
 // The share of the records in range below each value.
 const cumulative = (() => {
   const MARGIN = { left: 58, right: 14, top: 22, bottom: 30 };
-  /** Totals without negative numbers: sums are clipped from the top of a binary tree down, as in dawa.infer. */
+  const BENDS = 32;
+
+  /** Totals without negative numbers: the nearest running sums that never fall, as in dawa.infer. */
   function nonnegative(totals) {
-    const sums = [Float64Array.from(totals)];
-    while (sums[sums.length - 1].length > 1) {
-      const below = sums[sums.length - 1];
-      const pair = (_, i) => below[2 * i] + (2 * i + 1 < below.length ? below[2 * i + 1] : 0);
-      sums.push(Float64Array.from({ length: Math.ceil(below.length / 2) }, pair));
+    if (totals.every((total) => total >= 0)) {
+      return totals;
     }
-    let kept = sums[sums.length - 1].map((sum) => Math.max(sum, 0));
-    for (let at = sums.length - 2; at >= 0; at -= 1) {
-      const [level, above, parents] = [sums[at], sums[at + 1], kept];
-      const shares = new Float64Array(level.length);
-      parents.forEach((parent, i) => {
-        const alone = 2 * i + 1 === level.length;
-        shares[2 * i] = alone ? parent : Math.min(Math.max(level[2 * i] + (parent - above[i]) / 2, 0), parent);
-        if (!alone) {
-          shares[2 * i + 1] = parent - shares[2 * i];
-        }
-      });
-      kept = shares;
+    const below = answering.before(totals).subarray(1);
+    const last = totals.length - 1;
+    const most = Math.max(below[last], 0);
+    const [sums, counts] = [[], []];
+    for (let i = 0; i < last; i += 1) {
+      let [sum, count] = [below[i], 1];
+      while (sums.length && sums[sums.length - 1] / counts[counts.length - 1] >= sum / count) {
+        sum += sums.pop();
+        count += counts.pop();
+      }
+      sums.push(sum);
+      counts.push(count);
     }
-    return kept;
+    const kept = sums.flatMap((sum, pool) => Array(counts[pool]).fill(Math.min(Math.max(sum / counts[pool], 0), most)));
+    kept.push(most);
+    return kept.map((sum, b) => sum - (b ? kept[b - 1] : 0));
   }
 
   /** The limits at a border: of the nearest bounds that are known on both sides, because shares can only grow. */
@@ -67,6 +68,9 @@ const cumulative = (() => {
 
     /** The share of the records in range below a border. */
     function share(border) {
+      if (answers.inside) {
+        return answers.inside.before(border) / total;
+      }
       const b = buckets.find(bounds, border);
       const inside = (border - bounds[b]) / (bounds[b + 1] - bounds[b]);
       return (before[b] + inside * (before[b + 1] - before[b])) / total;
@@ -101,6 +105,11 @@ const cumulative = (() => {
       let drawn = -Infinity;
       for (let b = first + 1; b <= last; b += 1) {
         if (x(bounds[b]) - drawn >= 0.5 || b === last) {
+          const steps = answers.inside?.bent(b - 1) ? Math.min(Math.ceil((x(bounds[b]) - drawn) / 4), BENDS) : 1;
+          for (let i = 1; i < steps; i += 1) {
+            const at = bounds[b - 1] + (i / steps) * (bounds[b] - bounds[b - 1]);
+            context.lineTo(x(at), y(share(at)));
+          }
           drawn = x(bounds[b]);
           context.lineTo(drawn, y(before[b] / total));
         }

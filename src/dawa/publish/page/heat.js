@@ -4,7 +4,7 @@ const heat = (() => {
    * Densities and bucket numbers of width × height pixels over a part of the map. A stretch of the curve that lies in
    * one bucket, or in one pixel, is painted at once, so the cost depends on the pixels and not on the cells.
    */
-  function raster(release, published, shape, view, width, height) {
+  function raster(release, { published, inside }, shape, view, width, height) {
     const { bounds, totals, order } = release.buckets;
     const [mass, area] = [new Float64Array(width * height), new Float64Array(width * height)];
     const label = new Int32Array(width * height).fill(-1);
@@ -30,19 +30,20 @@ const heat = (() => {
     const outside = (low, length) =>
       low[0] >= across.to || low[0] + length[0] <= across.from || low[1] >= up.to || low[1] + length[1] <= up.from;
 
-    if (order === "boxes") {
+    if (inside || order === "rows") {
+      for (let x = Math.floor(across.from); x < Math.min(across.to, shape[0]); x += 1) {
+        for (let y = Math.floor(up.from); y < Math.min(up.to, shape[1]); y += 1) {
+          const cell = x * shape[1] + y;
+          paint([x, y], [1, 1], inside ? inside.cells[cell] : totals[cell], inside ? inside.label[cell] : cell);
+        }
+      }
+    } else if (order === "boxes") {
       release.buckets.lo.forEach((low, b) => {
         const length = [release.buckets.hi[b][0] - low[0], release.buckets.hi[b][1] - low[1]];
         if (!outside(low, length)) {
           paint(low, length, totals[b] / (length[0] * length[1]), b);
         }
       });
-    } else if (order === "rows") {
-      for (let x = Math.floor(across.from); x < Math.min(across.to, shape[0]); x += 1) {
-        for (let y = Math.floor(up.from); y < Math.min(up.to, shape[1]); y += 1) {
-          paint([x, y], [1, 1], totals[x * shape[1] + y], x * shape[1] + y);
-        }
-      }
     } else {
       let b = 0;
       const below = (place, at) => published[at] + ((place - bounds[at]) / (bounds[at + 1] - bounds[at])) * totals[at];

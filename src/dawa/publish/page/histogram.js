@@ -2,6 +2,7 @@
 const histogram = (() => {
   const MARGIN = { left: 58, right: 14, top: 22, bottom: 30 };
   const SLICE = 8;
+  const BENDS = 24;
 
   /** page: { axis, answers, span(), cuts(), level(), ready(), change(lo, hi), viewed(view) } */
   function make(host, page) {
@@ -21,8 +22,20 @@ const histogram = (() => {
 
     /** Records below a border. */
     function below(border) {
+      if (answers.inside) {
+        return answers.inside.before(border);
+      }
       const b = buckets.find(bounds, border);
       return published[b] + ((border - bounds[b]) / (bounds[b + 1] - bounds[b])) * totals[b];
+    }
+
+    /** The line through a bucket that is not even: parts of the way, and the height there. */
+    function bend(b) {
+      if (!answers.inside?.bent(b)) {
+        return null;
+      }
+      const parts = Array.from({ length: BENDS + 1 }, (_, i) => i / BENDS);
+      return parts.map((t) => [t, answers.inside.density(b, t)]);
     }
 
     /** What is drawn: visible buckets, or one column per pixel where there are more buckets than pixels. */
@@ -33,7 +46,8 @@ const histogram = (() => {
       if (last - first < pixels) {
         for (let b = first; b <= last; b += 1) {
           const [from, to] = [bounds[b], bounds[b + 1]];
-          found.push({ from, to, height: totals[b] / (to - from), cells: to - from, lo: b, hi: b + 1, margin: null });
+          const height = totals[b] / (to - from);
+          found.push({ from, to, height, line: bend(b), cells: to - from, lo: b, hi: b + 1, margin: null });
         }
         return found;
       }
@@ -53,8 +67,9 @@ const histogram = (() => {
     function scale() {
       const area = plot();
       let top = 0;
-      for (const { height, margin } of columns) {
+      for (const { height, line, margin } of columns) {
         top = Math.max(top, height + Math.min(margin || 0, height * 2 + 1));
+        top = line ? Math.max(top, line[0][1], line[BENDS][1]) : top;
       }
       top = top > 0 ? top * 1.04 : 1;
       const y = (value) => area.top + area.height * (1 - Math.min(scaled(value) / scaled(top), 1.02));
@@ -105,9 +120,14 @@ const histogram = (() => {
       context.strokeStyle = paint.bar;
       context.lineWidth = 1.6;
       context.beginPath();
-      columns.forEach((column, i) => {
-        context[i ? "lineTo" : "moveTo"](x(column.from), y(column.height));
-        context.lineTo(x(column.to), y(column.height));
+      columns.forEach(({ from, to, height, line }, i) => {
+        const places = line || [
+          [0, height],
+          [1, height],
+        ];
+        places.forEach(([t, at], j) => {
+          context[i || j ? "lineTo" : "moveTo"](x(from + t * (to - from)), y(at));
+        });
       });
       context.stroke();
       context.restore();
@@ -250,7 +270,7 @@ const histogram = (() => {
       },
       caption: () =>
         `Records per ${axis.cell}, along ${axis.column}. The line is the estimate, the light band the noise margin ` +
-        `of each bucket alone.${axes.edges(axis)} ${drawing.advice("a range", "below the picture")}`,
+        `of each bucket alone, around its mean.${axes.edges(axis)} ${drawing.advice("a range", "below the picture")}`,
     };
   }
 

@@ -37,7 +37,7 @@ const map = (() => {
         return cells.to - cells.from <= MOST_PIXELS ? cells : { from, to };
       });
       const [width, height] = window_.map(({ from, to }) => Math.min(Math.ceil(to - from), MOST_PIXELS));
-      found = { window: window_, ...heat.raster(release, answers.published, shape, window_, width, height) };
+      found = { window: window_, ...heat.raster(release, answers, shape, window_, width, height) };
       marked = null;
       recolour();
     }

@@ -59,7 +59,7 @@ const panel = (() => {
     const few = words.bucketSaid && list.length <= MOST_LISTED;
     const count = `${numbers.fixed(list.length, 0)} ${list.length === 1 ? "bucket is" : "buckets are"} cut`;
     const where = words.pictured ? ", and marked in the picture" : "";
-    const rest = ". Their records are assumed to lie evenly; the bias bound says how wrong that can be.";
+    const rest = ". Where records lie inside them is a guess; the bias bound says how wrong it can be.";
     const line = element("p", count + where + (few ? ":" : rest));
     line.prepend(mark);
     host.append(line);
