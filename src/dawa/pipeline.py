@@ -357,7 +357,7 @@ class Made(NamedTuple):
 
 
 def _made(
-    tally: sources.Tally | sources.Groups, domain: "Domain", mechanism: Mechanism, randomness: Randomness
+    tally: "sources.Tally | sources.Groups", domain: "Domain", mechanism: Mechanism, randomness: Randomness
 ) -> Made:
     """Run the mechanism on every group, and count the rest apart.
 
