@@ -73,6 +73,29 @@ def test_only_partition_and_measure_open_the_counts():
         vars(Counts.of([1]))
 
 
+def test_tables_in_the_open_are_read_in_one_place():
+    """What an engine gives back is put into counts unread, but for tables that somebody calls public."""
+    calls = {
+        name
+        for name, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "rows"
+    }
+    assert calls == {"plan/data.py"}
+    read = {
+        name
+        for name, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "read"
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "data"
+    }
+    assert read == {"plan/planning.py", "plan/comparison.py"}, "for like= and for dawa compare"
+    assert not {name for name in MODULES if "dawa.plan.data.read" in set(imports(name))}
+
+
 def test_only_partition_and_measure_know_the_opened_counts():
     users = {name for name in MODULES if any(found == "dawa.counts.Occupied" for found in imports(name))}
     assert users <= STEPS

@@ -13,8 +13,20 @@ import dawa as library
 import dawa.cli as command_line
 from helpers.commands import dawa, refused
 
-COMMANDS = ("release", "query", "sample", "explore", "plan", "ledger", "serve", "mechanisms", "demo", "bench")
-ROOMS = {"figures", "bookings", "looks", "__init__", "options", "specs", "terminal", "words"}
+COMMANDS = (
+    "release",
+    "query",
+    "sample",
+    "explore",
+    "plan",
+    "compare",
+    "ledger",
+    "serve",
+    "mechanisms",
+    "demo",
+    "bench",
+)
+ROOMS = {"predicted", "figures", "bookings", "looks", "__init__", "options", "specs", "terminal", "words"}
 """What is in ``dawa.cli`` beside commands."""
 
 

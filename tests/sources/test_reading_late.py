@@ -57,6 +57,11 @@ def refused(book, table, axis=X, **options):
     return str(caught.value)
 
 
+def planned(table, axis=X, **options):
+    """A plan that opens the table."""
+    assert dawa.plan.planned([axis], epsilon=1, table=table, mechanism="identity", **options).opened.fits
+
+
 # --- bytes of files -------------------------------------------------------------------------------------------------
 
 
@@ -93,6 +98,10 @@ def test_of_a_large_file_only_names_and_types_are_read(tmp_path, book, ending):
     before = bytes_read()
     refused(book, large)
     assert bytes_read() - before < usual + FEW
+    planned(small)
+    before = bytes_read()
+    planned(large)
+    assert bytes_read() - before < usual + FEW, "a plan reads no more"
     before = bytes_read()
     dawa.release(large, X, epsilon=1, ledger=book, dataset="rich")
     assert bytes_read() - before > 45 * 2**20, "the same count sees the rows when they are read"
@@ -109,6 +118,9 @@ def test_of_a_text_file_no_byte_after_its_header_is_taken(tmp_path, book, reserv
 
     monkeypatch.setattr(places.File, "pieces", watched)
     refused(book, path)
+    assert b"".join(chunk for _, chunk in taken) == b"x,y\n"
+    taken.clear()
+    planned(path)
     assert b"".join(chunk for _, chunk in taken) == b"x,y\n"
     taken.clear()
     dawa.release(path, X, epsilon=1, ledger=book, dataset="rich")
@@ -154,6 +166,8 @@ def test_sequences_are_not_looked_at(book, reserved):
     table = {"x": Watched([1, 2, 3], reserved), "who": Watched(["a", "b", None], reserved)}
     refused(book, table)
     refused(book, table, unit="who", max_rows_per_unit=1)
+    planned(table)
+    planned(table, unit="who", max_rows_per_unit=1)
     assert (
         dawa.release(table, X, epsilon=1, unit="who", max_rows_per_unit=1, ledger=book, dataset="rich").privacy.epsilon
         == 1
@@ -163,6 +177,7 @@ def test_sequences_are_not_looked_at(book, reserved):
 def test_what_becomes_an_array_is_not_looked_at(book, reserved):
     table = {"x": WatchedArray([1, 2, 3], reserved)}
     refused(book, table)
+    planned(table)
     assert dawa.release(table, X, epsilon=1, ledger=book, dataset="rich").privacy.epsilon == 1
 
 
@@ -176,6 +191,7 @@ def test_times_in_arrays_are_not_looked_at(book, reserved, monkeypatch):
     monkeypatch.setattr(np, "isnat", isnat)
     table = {"x": np.array(["2013-01-01", "NaT"], "M8[s]")}
     refused(book, table, DAYS)
+    planned(table, DAYS)
     assert dawa.release(table, DAYS, epsilon=1, ledger=book, dataset="rich").privacy.epsilon == 1
 
 
@@ -189,6 +205,7 @@ def test_series_of_polars_in_a_dict_are_not_converted(book, reserved, monkeypatc
     monkeypatch.setattr(pl.Series, "to_arrow", to_arrow)
     table = {"x": pl.Series([1, 2])}
     refused(book, table)
+    planned(table)
     assert dawa.release(table, X, epsilon=1, ledger=book, dataset="rich").privacy.epsilon == 1
 
 
@@ -199,6 +216,7 @@ def test_lazy_frames_do_not_run(book, reserved):
 
     table = pl.LazyFrame({"x": [1, 2]}).map_batches(step, schema={"x": pl.Int64})
     refused(book, table)
+    planned(table)
     assert dawa.release(table, X, epsilon=1, ledger=book, dataset="rich").privacy.epsilon == 1
 
 
@@ -215,6 +233,7 @@ def test_frames_in_ibis_are_not_converted(book, reserved, monkeypatch):
     monkeypatch.setattr(PandasDataFrameProxy, "to_pyarrow", to_pyarrow)
     table = ibis.memtable(pd.DataFrame({"x": [1, 2]}))
     refused(book, table)
+    planned(table)
     assert dawa.release(table, X, epsilon=1, ledger=book, dataset="rich").privacy.epsilon == 1
 
 
@@ -231,6 +250,7 @@ def test_an_engine_of_ibis_computes_no_row(book):
     with engines.quietly():
         table = backend.table("tripwire")
     assert CANARY not in refused(book, table)
+    planned(table)
     with pytest.raises(DawaError) as caught:
         dawa.release(table, X, epsilon=1, ledger=book, dataset="rich")
     assert CANARY not in str(caught.value)
@@ -262,6 +282,7 @@ def people(postgres):
 def test_postgres_computes_no_row(book, people):
     table = sources.table(people, "failing", "late")
     assert CANARY not in refused(book, table)
+    planned(table)
     with pytest.raises(DawaError) as caught:
         dawa.release(table, X, epsilon=1, ledger=book, dataset="rich")
     assert CANARY not in str(caught.value)
@@ -348,6 +369,13 @@ REFUSED = {
     "nested": (lambda _: pa.table({"x": [[1]]}), X),
     "complex": (lambda _: {"x": np.array([1j])}, X),
 }
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED.keys() - {"no file", "unreadable"}))
+def test_what_can_be_told_without_rows_is_told_by_a_plan(tmp_path, name):
+    make, axis = REFUSED[name]
+    with pytest.raises(DawaError, match="Hint:"):
+        planned(make(tmp_path), axis, **({"unit": "who", "max_rows_per_unit": 1} if name == "uneven lists" else {}))
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -146,6 +146,8 @@ def compare(
         ).typed()
         axes = tuple(axis.axis() for axis in spec.axes)
         workload = specs.workload(spec, axes)
+        if out is not None:
+            dawa.plots.drawing.check_path(out)
         complain(LOUD)
         with working("Reading"):
             found = dawa.plan.compared(

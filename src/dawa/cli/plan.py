@@ -177,6 +177,8 @@ def plan(
     with reported(json):
         if within is not None and epsilon is not None:
             raise SpecError("Both --epsilon and --within are given.", "leave one of them out.")
+        if picture is not None:
+            dawa.plots.drawing.check_path(picture)
         wanted = predicted.Wanted(within, records, tuple(kind or ()), like, picture, no_open)
         spec = Typed(
             source=source,

@@ -146,7 +146,7 @@ def _hopeless(said: str, error: float) -> OptionError:
     return OptionError(
         f"Not even epsilon = {shown(LARGE)} is predicted to keep 19 of 20 ranges within {said}"
         f"{' of the records' if said.endswith('%') else ' records'}: they stay within {error:,.0f} records.",
-        "allow larger errors, choose coarser steps or fewer axes, or name the kind of the data: it may be less rough.",
+        "allow larger errors, choose coarser steps or fewer axes, or name the kind of the data if it is less rough.",
     )
 
 

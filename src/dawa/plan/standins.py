@@ -20,6 +20,9 @@ from dawa.plan.data import Data
 SEED = 20_140_905
 """All draws of a plan follow from this number, so the same question has the same answer."""
 
+STEPS = 2048
+"""Steps of a pattern that returns, at most."""
+
 Draw = Callable[[Generator, int, tuple[int, ...], tuple[int, ...]], FloatArray]
 """So many records, as positions from 0 up to 1 along every axis, given the cells along each, and in each period."""
 
@@ -117,12 +120,13 @@ def _repeated(rng: Generator, records: int, cells: int, period: int) -> FloatArr
     """A pattern that returns every so many cells, with every turn somewhat larger or smaller than the last."""
     length = period if 1 < period < cells else max(2, cells // int(rng.integers(20, 200)))
     turns = math.ceil(cells / length)
-    inside = np.sin(np.pi * (np.arange(length) + 0.5) / length) ** rng.uniform(0.5, 3) * rng.gamma(4, 0.25, length)
+    steps = min(length, STEPS)
+    inside = np.sin(np.pi * (np.arange(steps) + 0.5) / steps) ** rng.uniform(0.5, 3) * rng.gamma(4, 0.25, steps)
     slow = 1 + rng.uniform(0, 0.4) * np.sin(2 * np.pi * (np.linspace(0, 1, turns) + rng.random()))
     each = slow * rng.gamma(40, 1 / 40, turns)
     turn = rng.choice(turns, records, p=each / each.sum())
-    step = rng.choice(length, records, p=inside / inside.sum())
-    return _folded((turn * length + step + rng.random(records)) / cells)
+    step = rng.choice(steps, records, p=inside / inside.sum())
+    return _folded((turn + (step + rng.random(records)) / steps) * length / cells)
 
 
 def _rounded(rng: Generator, along: FloatArray, cells: int, middle: float, part: float) -> FloatArray:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+import numpy as np
+
 from dawa import check, progress
 from dawa.axis import Axis, DateAxis
 from dawa.errors import OptionError
@@ -15,7 +17,9 @@ from dawa.plan.standins import KINDS, SEED, standin
 
 DRAWS, DRAWS_ON_MAPS = 5, 2
 """Stand-ins of each kind, with a run on each."""
-DAY, WEEK = 86_400, 7 * 86_400
+DAY = 86_400 * 10**6
+WEEK = 7 * DAY
+"""In microseconds."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,8 @@ def _period(axis: Axis) -> int:
     """Cells of a day, or of a week if a cell is a day; 0 where the axis says nothing of the kind."""
     if not isinstance(axis, DateAxis):
         return 0
-    first, second = axis.value(0), axis.value(1)
-    seconds = (second - first).astype("m8[s]").astype(int)
-    return int(DAY // seconds if seconds < DAY else WEEK // seconds if seconds < WEEK else 0)
+    first, second = (axis.value(border) for border in (0, 1))
+    length = second - first  # of numpy's kind, or of Python's where there is a zone
+    micro = round((length.item() if isinstance(length, np.timedelta64) else length).total_seconds() * 1e6)
+    whole = DAY if micro < DAY else WEEK
+    return whole // micro if micro < whole and axis.size > 1 else 0

@@ -104,19 +104,36 @@ def saved(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
     """
     if path is None:
         return figure
-    target, kinds = Path(path), figure.canvas.get_supported_filetypes()
-    kind = target.suffix.lstrip(".").lower()
-    if kind not in kinds:
-        raise OptionError(
-            f"{target.name!r} does not say in which format to draw.", "end the path in .pdf, .svg or .png."
-        )
+    target = Path(path)
     stream = io.BytesIO()
-    _write(figure, stream, kind)
+    _write(figure, stream, _kind(figure, target))
     try:
         atomic.write(target, stream.getvalue())
     except OSError as error:
         raise OptionError(f"The figure cannot be saved: {error.strerror}.", "choose another path.") from None
     return figure
+
+
+def check_path(path: str | PathLike[str] | None) -> None:
+    """Refuse a path before long work whose result could not be drawn there.
+
+    Raises:
+        OptionError: If the path has no known ending, or its folder is not there.
+    """
+    if path is not None:
+        _kind(sheet(1, 1), Path(path))
+        if not Path(path).absolute().parent.is_dir():
+            raise OptionError(f"There is no folder for {Path(path).name!r}.", "make it first, or choose another path.")
+
+
+def _kind(figure: "Figure", target: Path) -> str:
+    """The format that a path's ending names."""
+    kind = target.suffix.lstrip(".").lower()
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise OptionError(
+            f"{target.name!r} does not say in which format to draw.", "end the path in .pdf, .svg or .png."
+        )
+    return kind
 
 
 def as_svg(figure: "Figure") -> str:
