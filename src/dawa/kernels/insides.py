@@ -6,7 +6,7 @@ from dawa.kernels.compiled import njit
 
 
 @njit(nogil=True, cache=True)
-def smoothed(label, totals, shape, rounds):
+def smoothed(label, totals, shape, rounds, most):
     """Cells in row-major order whose sums are the buckets' totals, and which differ little from their neighbours.
 
     Every bucket's total is spread evenly. Then, round by round, every cell becomes the mean of itself and its two
@@ -18,6 +18,7 @@ def smoothed(label, totals, shape, rounds):
         totals: Every bucket's total, none of them negative.
         shape: Cells along each axis.
         rounds: How often cells are averaged.
+        most: How far the cells of each bucket may be from even, together: the rest is taken back.
     """
     n, k, dims = len(label), len(totals), len(shape)
     stride = np.ones(dims, np.int64)
@@ -52,4 +53,13 @@ def smoothed(label, totals, shape, rounds):
             scale[bucket] = totals[bucket] / sums[bucket] if sums[bucket] > 0 else 0.0
         for cell in range(n):
             level[cell] = after[cell] * scale[label[cell]]
+    uneven = np.zeros(k)
+    for cell in range(n):
+        bucket = label[cell]
+        uneven[bucket] += abs(level[cell] - totals[bucket] / width[bucket])
+    for cell in range(n):
+        bucket = label[cell]
+        if uneven[bucket] > most[bucket]:
+            even = totals[bucket] / width[bucket]
+            level[cell] = even + most[bucket] / uneven[bucket] * (level[cell] - even)
     return level

@@ -18,7 +18,7 @@ from dawa.limits import MOST_CELLS_LISTED
 from dawa.partition.buckets import Buckets
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.queries.workload import Workload
-from dawa.results.insides import Grid, Inside, Line
+from dawa.results.insides import Grid, Inside, Line, tolerated
 from dawa.strategy.base import Strategy
 
 
@@ -114,7 +114,7 @@ class Estimate:
         if self.inside == "even":
             return None
         if len(self.shape) == 1:
-            return Line.of(self.buckets.bounds, self.totals)
+            return Line.of(self.buckets.bounds, self.totals, tolerated(self.buckets))
         return Grid.of(self.shape, self.buckets, self.totals)
 
     @overload

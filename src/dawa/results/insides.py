@@ -12,12 +12,14 @@ buckets; and where neighbours have equal heights, nothing moves at all.
 the cubic with T and with the densities T + rise and T + fall at its two ends, in records per bucket. The density at a
 bound is the geometric mean of the heights of its two buckets: the one guess that does not depend on the scale, and 0
 beside an empty bucket. At the two ends of the domain the line between a bucket's middle and its inner bound goes on;
-or, where that rises to the end, the geometric sequence does. Three things hold back:
+or, where that rises to the end, the geometric sequence does. Four things hold back:
 
 - both densities are kept between 0 and three times the height, so that the running sum never falls (Fritsch and
   Carlson, *Monotone piecewise cubic interpolation*, SIAM J. Numer. Anal. 1980);
 - a bucket that is higher than both neighbours, or lower than both, is left even. Noise alone makes such a bucket of two
   in three, and a real peak or dip inside it says nothing about which half is higher;
+- neither density is further from the height than three times the other one. A bucket beside a real jump differs from
+  one neighbour only, and stays nearly even;
 - buckets of one cell stay as they are.
 
 This costs no cells, so it serves domains of any size. It is the same from either end.
@@ -25,6 +27,10 @@ This costs no cells, so it serves domains of any size. It is the same from eithe
 *On several axes* (``Grid``) cells are averaged with their neighbours and scaled back to their buckets' totals, in turn
 (Tobler, *Smooth pycnophylactic interpolation for geographical regions*, JASA 1979), a fixed number of times. Maps with
 more cells than ``limits.MOST_CELLS_SMOOTHED`` stay even.
+
+On either, the walk has the last word. It left the bucket whole, and would have divided it, as likely as not, had it
+been more uneven than ``StopRule.uneven(1/2)``: then the bend is scaled down to that. So real jumps at the bounds of
+buckets that are flat inside bend little, however high they are.
 """
 
 import math
@@ -49,6 +55,12 @@ INSIDES = ("even", "smooth")
 SAID = {"even": "evenly over its cells", "smooth": "made from the totals of its neighbours"}
 """The guess, in words."""
 
+STEEPER = 3.0
+"""How many times further from its height a bucket's density may be at one end than at the other."""
+
+UNLIKELY = 0.5
+"""No bucket is bent so far that the walk would have left it whole with a smaller chance."""
+
 ROUNDS = 30
 """How often cells of a map are averaged; twice as often gains half a percent (``python -m dawa_bench.insides``)."""
 
@@ -72,6 +84,13 @@ def check(inside: str) -> None:
         raise OptionError(f"There is no inside {told(inside)}.", f"choose one of {', '.join(INSIDES)}.")
 
 
+def tolerated(buckets: Buckets) -> FloatArray:
+    """How uneven the walk would have left each bucket, in records; without limit where none chose it."""
+    if buckets.stops is None:
+        return np.full(len(buckets), np.inf)
+    return buckets.stops.uneven(UNLIKELY)
+
+
 @dataclass(frozen=True, eq=False)
 class Line:
     """Records along one axis, smoothly inside buckets.
@@ -89,8 +108,8 @@ class Line:
     fall: FloatArray
 
     @classmethod
-    def of(cls, bounds: IntArray, totals: FloatArray) -> "Line":
-        """Densities at the bounds from the heights on both sides."""
+    def of(cls, bounds: IntArray, totals: FloatArray, most: FloatArray | float = math.inf) -> "Line":
+        """Densities at the bounds from the heights on both sides, for buckets that are at most so uneven."""
         widths = np.diff(bounds).astype(np.float64)
         height = totals / widths
         between = np.sqrt(height[:-1]) * np.sqrt(height[1:])
@@ -102,7 +121,11 @@ class Line:
         low, high = (np.minimum(side, 3 * height) - height for side in (left, right))
         least = np.minimum(np.abs(low), np.abs(high))
         bent = (low * high < 0) & (least > EQUAL * height) & (widths > 1)
-        return cls(bounds, totals, *(frozen(np.where(bent, side * widths, 0.0)) for side in (low, high)))
+        least *= STEEPER
+        rise, fall = (np.where(bent, np.clip(side, -least, least) * widths, 0.0) for side in (low, high))
+        uneven = (np.abs(rise) + np.abs(fall)) / 4  # records in the fuller half that even halves would exchange
+        kept = np.divide(most, uneven, out=np.ones(len(widths)), where=uneven > most)
+        return cls(bounds, totals, frozen(rise * kept), frozen(fall * kept))
 
     @cached_property
     def below(self) -> FloatArray:
@@ -206,7 +229,7 @@ class Grid:
         """Cells that are smoothed inside their buckets."""
         label = np.empty(math.prod(shape), np.int64)
         label[buckets.order(shape)] = np.repeat(np.arange(len(buckets)), np.diff(buckets.bounds))
-        cells = kernels.insides.smoothed(label, np.array(totals), np.array(shape), ROUNDS)
+        cells = kernels.insides.smoothed(label, np.array(totals), np.array(shape), ROUNDS, tolerated(buckets))
         return cls(frozen(cells.reshape(shape)))
 
     @cached_property

@@ -49,8 +49,8 @@ const answering = (() => {
     const { totals, unbiased } = release.buckets;
     const [published, plain] = [before(totals), before(unbiased)];
     const stretches = buckets.asker(release.buckets, shape);
-    const inside = insides.of(release.buckets, shape);
     const uneven = stops.rule(release.stops);
+    const inside = insides.of(release.buckets, shape, uneven);
     const { resolution, unit_variance: unit } = release.noise;
     const { kind } = release.strategy;
     let [form, slow] = [null, null];

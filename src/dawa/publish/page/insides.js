@@ -2,9 +2,11 @@
 const insides = (() => {
   const ROUNDS = 30;
   const EQUAL = 1e-9;
+  const STEEPER = 3;
+  const UNLIKELY = 0.5;
 
   /** Along one axis: a cubic for the running sum through each bucket. */
-  function line({ bounds, totals }) {
+  function line({ bounds, totals }, most) {
     const k = totals.length;
     const below = new Float64Array(k + 1);
     const [rise, fall] = [new Float64Array(k), new Float64Array(k)];
@@ -27,8 +29,14 @@ const insides = (() => {
         const left = b > 0 ? between(b - 1) : beyond(h, between(0));
         const right = b < k - 1 ? between(b) : beyond(h, between(k - 2));
         const [low, high] = [left, right].map((side) => Math.min(side, 3 * h) - h);
-        if (low * high < 0 && Math.min(Math.abs(low), Math.abs(high)) > EQUAL * h) {
-          [rise[b], fall[b]] = [low * width(b), high * width(b)];
+        const least = Math.min(Math.abs(low), Math.abs(high));
+        if (low * high < 0 && least > EQUAL * h) {
+          const furthest = STEEPER * least;
+          [rise[b], fall[b]] = [low, high].map((side) => Math.min(Math.max(side, -furthest), furthest) * width(b));
+          const uneven = (Math.abs(rise[b]) + Math.abs(fall[b])) / 4;
+          const kept = uneven > most(b) ? most(b) / uneven : 1;
+          rise[b] *= kept;
+          fall[b] *= kept;
         }
       }
     }
@@ -88,7 +96,7 @@ const insides = (() => {
   }
 
   /** Cells whose sums are the buckets' totals: averaged with their neighbours and scaled back, in turn. */
-  function smoothed(label, totals, shape, stride) {
+  function smoothed(label, totals, shape, stride, most) {
     const [n, k, dims] = [label.length, totals.length, shape.length];
     const [width, scale, sums] = [new Float64Array(k), new Float64Array(k), new Float64Array(k)];
     const [level, after] = [new Float64Array(n), new Float64Array(n)];
@@ -126,6 +134,19 @@ const insides = (() => {
         level[cell] = after[cell] * scale[label[cell]];
       }
     }
+    const uneven = new Float64Array(k);
+    for (let cell = 0; cell < n; cell += 1) {
+      const b = label[cell];
+      uneven[b] += Math.abs(level[cell] - totals[b] / width[b]);
+    }
+    const limits = Float64Array.from(uneven, (_, b) => most(b));
+    for (let cell = 0; cell < n; cell += 1) {
+      const b = label[cell];
+      if (uneven[b] > limits[b]) {
+        const even = totals[b] / width[b];
+        level[cell] = even + (limits[b] / uneven[b]) * (level[cell] - even);
+      }
+    }
     return level;
   }
 
@@ -156,11 +177,11 @@ const insides = (() => {
   }
 
   /** On several axes: every cell by itself. */
-  function grid(data, shape) {
+  function grid(data, shape, most) {
     const dims = shape.length;
     const stride = shape.map((_, axis) => shape.slice(axis + 1).reduce((all, n) => all * n, 1));
     const label = labels(data, shape, stride);
-    const cells = smoothed(label, data.totals, shape, stride);
+    const cells = smoothed(label, data.totals, shape, stride, most);
     const { sums, steps } = summed(cells, shape, stride);
 
     /** The records before a corner, linear along every axis inside cells. */
@@ -187,12 +208,13 @@ const insides = (() => {
     return { within, cells, label };
   }
 
-  /** Where the records of these buckets lie; null if they lie evenly. */
-  function of(data, shape) {
+  /** Where the records of these buckets lie; null if they lie evenly. uneven: how uneven the walk left them, or null. */
+  function of(data, shape, uneven) {
     if (data.inside !== "smooth") {
       return null;
     }
-    return shape.length === 1 ? line(data) : grid(data, shape);
+    const most = (b) => (uneven ? uneven(UNLIKELY, b) : Infinity);
+    return shape.length === 1 ? line(data, most) : grid(data, shape, most);
   }
 
   return { of };
