@@ -45,7 +45,7 @@ const groups = (() => {
 
   /** Everything below is hidden where there are no groups. */
   function hide() {
-    by("choice").hidden = by("groups").hidden = true;
+    by("choice").hidden = by("groups").hidden = by("none").hidden = true;
   }
 
   /**
@@ -99,7 +99,7 @@ const groups = (() => {
       between.textContent = `${numbers.records(answer.low)} to ${numbers.records(answer.high)}`;
       noise.textContent = `± ${numbers.records(answer.noise)}`;
       bias.textContent = numbers.records(answer.bias);
-      share.textContent = numbers.percent(all === 0 ? Number.NaN : answer.value / all);
+      share.textContent = numbers.percent(all > 0 ? Math.min(Math.max(answer.value / all, 0), 1) : Number.NaN);
     }
 
     /** Ask every group and then all together, in slices of time; nothing is shown of a range that has changed. */

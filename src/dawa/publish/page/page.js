@@ -193,8 +193,12 @@ function fromAddress() {
       `The address has ${lows.length} lower and ${highs.length} upper ends. Write from= and to= for each axis.`;
     return false;
   }
+  const before = level;
   level = wanted || levels.find((one) => one.confidence === 0.95);
   by("confidence").value = String(level.confidence);
+  if (level !== before) {
+    surer();
+  }
   return take(everyAxis.map((_, i) => [lows[i], highs[i]]));
 }
 
@@ -224,6 +228,16 @@ function sync() {
 
 // Controls ------------------------------------------------------------------------------------------------------------
 
+/** Show everything but the answer with another confidence. */
+function surer() {
+  everything();
+  figures();
+  if (pictures) {
+    pictures.refresh();
+  }
+  several?.sure();
+}
+
 function controls() {
   by("ends").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -244,13 +258,8 @@ function controls() {
   by("confidence").addEventListener("change", () => {
     level = levels.find((one) => String(one.confidence) === by("confidence").value);
     answerNow();
-    everything();
-    figures();
-    if (pictures) {
-      pictures.refresh();
-    }
+    surer();
     sync();
-    several?.sure();
   });
   const scale = (log) => {
     steep = log;
