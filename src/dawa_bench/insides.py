@@ -24,7 +24,7 @@ import dawa
 from dawa import Workload
 from dawa.arrays import FloatArray, IntArray
 from dawa.results import ends
-from dawa.results.answers import answers
+from dawa.results.answers import Ranged, answers
 from dawa.results.estimate import Estimate
 from dawa_bench import accuracy, comparison, maps
 from dawa_bench.comparison import Errors, geometric
@@ -82,7 +82,7 @@ def intervals(estimate: Estimate, asked: Workload) -> tuple[FloatArray, FloatArr
     lo, hi = (np.asarray(side[:INTERVALS], np.float64) for side in (lo, hi))
     border = ends.border_cells(lo, hi, estimate.shape)
     queries = estimate.buckets.queries(Workload.rectangles(lo, hi, estimate.shape))
-    found = answers(estimate, queries, border, np.ones(len(lo), bool), 0.95)
+    found = answers([Ranged(estimate, queries, border, np.ones(len(lo), bool))], 0.95)
     return np.array([one.low for one in found]), np.array([one.high for one in found])
 
 

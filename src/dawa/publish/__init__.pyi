@@ -1,3 +1,15 @@
-from . import bands, figures, files, folder, page, place, readme, recovery, tables, together
+from . import bands, figures, files, folder, grouped, page, place, readme, recovery, tables, together
 
-__all__ = ["bands", "figures", "files", "folder", "page", "place", "readme", "recovery", "tables", "together"]
+__all__ = [
+    "bands",
+    "figures",
+    "files",
+    "folder",
+    "grouped",
+    "page",
+    "place",
+    "readme",
+    "recovery",
+    "tables",
+    "together",
+]

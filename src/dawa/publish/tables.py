@@ -13,6 +13,7 @@ from dawa.axis.apart import touching
 from dawa.axis.written import written
 from dawa.publish.figures import COLUMNS, Figure
 from dawa.results.answers import LISTED, Answer
+from dawa.results.grouped import AnyRelease
 from dawa.results.release import Release
 from dawa.spec.ranges import Asked
 
@@ -88,7 +89,7 @@ def apart(release: Release, confidence: float = 0.95) -> Rows:
     return Rows(("label", *states, "value", "standard_deviation", "unbiased", *BARS), rows)
 
 
-def answers(release: Release, asked: Sequence[Asked], found: Sequence[Answer]) -> Rows:
+def answers(release: AnyRelease, asked: Sequence[Asked], found: Sequence[Answer]) -> Rows:
     """Ranges with their answers; the other entries of their lines come first."""
     names = labels(asked)
     alone = len(release.axes) == 1

@@ -15,6 +15,7 @@ from dawa.queries.bucket_queries import BucketQueries
 from dawa.results.about import RECORDS, called
 from dawa.results.answers import Answer, check_confidence
 from dawa.results.estimate import Estimate
+from dawa.results.grouped import GroupedRelease
 from dawa.results.margins import margin_factor
 from dawa.results.release import Apart, Release
 from dawa.strategy.base import RESOLUTION
@@ -41,12 +42,14 @@ class Overview:
             noise below 0 is cut off in each of these, and what is cut off would add up.
         records: What they are called.
         ways: The others for each way of having no cell, the most frequent first.
+        what: What the others are not in: a range, or a group.
     """
 
     inside: Answer
     apart: Answer | None
     ways: tuple[Apart, ...]
     records: str = RECORDS
+    what: str = "range"
 
     @property
     def share(self) -> float:
@@ -66,7 +69,7 @@ class Overview:
         largest = self.ways[0]
         checks = dict.fromkeys(CHECKS[state] for state in largest.states if state != "inside")
         return (
-            f"{many} {self.records} are in no range, about {self.share:.0%} of all, above all those with"
+            f"{many} {self.records} are in no {self.what}, about {self.share:.0%} of all, above all those with"
             f" {largest.label}. Check {', and '.join(checks)}."
         )
 
@@ -75,11 +78,11 @@ class Overview:
         if self.apart is None:
             return ""
         if len(self.ways) == 1:
-            return f"In no range: {short(self.apart)} {self.records}, with {self.ways[0].label}."
+            return f"In no {self.what}: {short(self.apart)} {self.records}, with {self.ways[0].label}."
         listed = [f"{way.label}: {short(way.answer)}" for way in self.ways[:most]]
         rest = len(self.ways) - most
         listed += [f"{rest} other way{'s' * (rest != 1)}: fewer each"] if rest > 0 else []
-        return f"In no range: {short(self.apart)} {self.records}. Of these, {'; '.join(listed)}."
+        return f"In no {self.what}: {short(self.apart)} {self.records}. Of these, {'; '.join(listed)}."
 
 
 def overview(release: Release, confidence: float = 0.95) -> Overview:
@@ -98,6 +101,18 @@ def overview(release: Release, confidence: float = 0.95) -> Overview:
     ways = sorted(release.apart(confidence), key=lambda way: -way.answer.value)
     together = _together(release.others, confidence, release.privacy.kept)
     return Overview(inside, together, tuple(ways), called(release.about))
+
+
+def of_groups(release: GroupedRelease, confidence: float = 0.95) -> Overview:
+    """Look at all records of a release of groups: how many are in a group and have a cell, and how many in no group.
+
+    Records of a group that have no cell are in neither: each group has an overview of its own.
+    """
+    lows, highs = ([getattr(axis, end) for axis in release.axes] for end in ("start", "stop"))
+    inside = release.answers([lows], [highs], confidence)[0]
+    ways = sorted(release.apart(confidence), key=lambda way: -way.answer.value)
+    together = _together(release.none, confidence, release.privacy.kept)
+    return Overview(inside, together, tuple(ways), called(release.about), "group")
 
 
 def short(answer: Answer) -> str:

@@ -22,7 +22,7 @@ from dawa.limits import MOST_CUTS_TRIED, MOST_QUERIES_ENUMERATED, MOST_RANGES_FI
 from dawa.numerals import brief, told
 from dawa.queries.workload import Workload
 from dawa.results.answers import Answer
-from dawa.results.release import Release
+from dawa.results.grouped import AnyRelease
 from dawa.spec import notation
 
 ENDS = (("lo", "hi"), ("from", "to"))
@@ -154,7 +154,7 @@ def workload(asked: Sequence[Asked], axes: Sequence[Axis]) -> Workload:
     return Workload.rectangles(lo, hi, shape) if len(axes) > 1 else Workload.ranges(lo[:, 0], hi[:, 0], shape)
 
 
-def answered(release: Release, asked: Sequence[Asked], confidence: float = 0.95) -> list[Answer]:
+def answered(release: AnyRelease, asked: Sequence[Asked], confidence: float = 0.95) -> list[Answer]:
     """The release's answer to each of these ranges."""
     for one in asked:
         spans(one, release.axes)

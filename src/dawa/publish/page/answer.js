@@ -165,6 +165,32 @@ const answering = (() => {
 
     const deviation = (bucket) => deviations([single(bucket)])[0];
 
+    /** What together.js adds up over groups. */
+    function known(spans) {
+      const [lo, hi] = [spans.map((span) => span.lo), spans.map((span) => span.hi)];
+      const query = { ...stretches(lo, hi), box: [lo, hi] };
+      const cuts = cutBuckets(query);
+      return {
+        query,
+        cuts,
+        value: summed(published, query),
+        centre: summed(plain, query),
+        border: borderCells(lo, hi, shape),
+      };
+    }
+
+    const parts = {
+      known,
+      single,
+      uneven,
+      unbiased: (query) => summed(plain, query),
+      variance: (query) => unit * form([query])[0],
+      sides: (cuts) => {
+        const [lo, hi] = [cuts.map((cut) => cut.bucket), cuts.map((cut) => cut.bucket + 1)];
+        return [cuts.map((cut) => cut.inside), cuts.map((cut) => 1 - cut.inside)].map((weight) => ({ lo, hi, weight }));
+      },
+    };
+
     return {
       prepare,
       ask,
@@ -173,6 +199,7 @@ const answering = (() => {
       covariance,
       margin,
       deviation,
+      parts,
       published,
       totals,
       inside,

@@ -165,7 +165,7 @@ const comparing = (() => {
     return `${name} ${value} (${sure})${note && "; "}${note}`;
   }
 
-  /** page: { answers, shape, current(): { spans, said, note }, level() } */
+  /** page: { answers(), shape(), current(): { spans, said, note }, level() } */
   function make(page) {
     const { by } = panel;
     let pinned = null;
@@ -177,7 +177,7 @@ const comparing = (() => {
       }
       const [now, level] = [page.current(), page.level()];
       const note = [...new Set([now.note, pinned.note])].filter(Boolean).join("; ");
-      const found = pair(page.answers, page.shape, [now.spans, pinned.spans], level);
+      const found = pair(page.answers(), page.shape(), [now.spans, pinned.spans], level);
       const times = ratio(found);
       by("compared-with").textContent = `${now.said}, compared with ${pinned.said}`;
       by("difference").textContent = said("difference", difference(found), level, note);
@@ -188,12 +188,17 @@ const comparing = (() => {
       pinned = page.current();
       show();
     });
-    by("unpin").addEventListener("click", () => {
+    /** Forget the range that others are compared with. */
+    function clear() {
       pinned = null;
       show();
+    }
+
+    by("unpin").addEventListener("click", () => {
+      clear();
       by("pin").focus();
     });
-    return { show };
+    return { show, clear };
   }
 
   return { make };

@@ -1,31 +1,29 @@
 // The page itself: one range, its answer, and everything that shows or changes it.
+//
+// The page holds one release or several. enter() shows one of them, and choose() one of its groups; what no release had
+// a part in stays, and everything else is made anew.
 const { by, element } = panel;
-const data = JSON.parse(by("data").textContent);
-const { release, shape, levels } = data;
-const everyAxis = release.axes.map((axis, i) => axes.of(axis, data.times[i], data.clips[i]));
-const file = (
-  release.axes
-    .map((axis) => axis.column)
-    .join("-")
-    .replace(/[^\w-]+/g, "_") || "release"
-).slice(0, 60);
+const given = JSON.parse(by("data").textContent);
+const parts = given.parts || [given];
 const SLOW = 24;
 
-let spans = everyAxis.map((axis) => {
-  const quarter = Math.floor(axis.size / 4);
-  return axes.cells(axis, quarter, Math.max(Math.floor((3 * axis.size) / 4), quarter + 1));
-});
+// The release in view, and what its groups share.
+let [data, shape, everyAxis, file, spans, list, several, onLine] = [null, [], [], "", [], [], null, false];
+// One of its groups, or all of it.
+let [chosen, release, levels, others] = [0, null, parts[0].levels, null];
 let level = levels.find((one) => one.confidence === 0.95);
 let [answers, answer, frame, cost, answered, ready] = [null, { cuts: [] }, 0, 0, 0, false];
-let [spoken, synced, pictures, curve, compared] = [0, 0, null, null, null];
-const others = apart.make(release.apart, data.apart);
+let [spoken, synced, pictures, curve, compared, steep] = [0, 0, null, null, null, null];
+const everyKept = new Map();
 
 const named = (axis) => (shape.length > 1 ? `${axis.column} ` : "");
-const said = () => everyAxis.map((axis, i) => named(axis) + axes.said(axis, spans[i])).join(", ");
+const range = () => everyAxis.map((axis, i) => named(axis) + axes.said(axis, spans[i])).join(", ");
+const said = () => (several ? `${list[chosen].name}: ${range()}` : range());
 const note = () => [axes.note(everyAxis, spans), data.kept].filter(Boolean).join("; ");
 
-const { lo: corners, bounds } = release.buckets;
-const onLine = shape.length === 1 && (!corners || corners.every(([from], b) => from === bounds[b]));
+/** Whether buckets lie on a line, one after the other. */
+const lined = ({ buckets: { lo: corners, bounds } }) =>
+  shape.length === 1 && (!corners || corners.every(([from], b) => from === bounds[b]));
 const bucketSaid = (b) => axes.said(everyAxis[0], axes.cells(everyAxis[0], answers.bounds[b], answers.bounds[b + 1]));
 
 // Answers -------------------------------------------------------------------------------------------------------------
@@ -95,6 +93,7 @@ function changed(dimension, lo, hi) {
   write();
   soon();
   sync();
+  several?.changed();
 }
 
 // Typed ends, and the address -----------------------------------------------------------------------------------------
@@ -124,10 +123,6 @@ function fields() {
     group.append(pair);
     by("ends").append(group);
   });
-  by("ends").addEventListener("submit", (event) => {
-    event.preventDefault();
-    typed();
-  });
 }
 
 function write() {
@@ -152,6 +147,7 @@ function take(texts) {
     write();
     answerNow();
     redraw();
+    several?.changed();
     return true;
   } catch (error) {
     by("problem").textContent = error.message;
@@ -168,9 +164,34 @@ function typed() {
   }
 }
 
+/** Which release and which group: #release=Delays&group=AA, once per grouping column. */
+function placed(asked) {
+  const wanted = parts.findIndex((part) => part.name === asked.get("release"));
+  if (wanted >= 0 && parts[wanted] !== data) {
+    enter(wanted);
+  }
+  const labels = asked.getAll("group");
+  if (!several || labels.length === 0) {
+    return true;
+  }
+  try {
+    const group = groups.find(list, labels);
+    if (group !== chosen) {
+      choose(group);
+    }
+    return true;
+  } catch (error) {
+    by("problem").textContent = error.message;
+    return false;
+  }
+}
+
 /** #from=20&to=60, once per axis, and confidence=0.9 if it is not 0.95. */
 function fromAddress() {
   const asked = new URLSearchParams(location.hash.slice(1));
+  if (!placed(asked)) {
+    return false;
+  }
   const wanted = levels.find((one) => String(one.confidence) === asked.get("confidence"));
   const [lows, highs] = [asked.getAll("from"), asked.getAll("to")];
   if (lows.length === 0 && highs.length === 0) {
@@ -181,13 +202,23 @@ function fromAddress() {
       `The address has ${lows.length} lower and ${highs.length} upper ends. Write from= and to= for each axis.`;
     return false;
   }
+  const before = level;
   level = wanted || levels.find((one) => one.confidence === 0.95);
   by("confidence").value = String(level.confidence);
+  if (level !== before) {
+    surer();
+  }
   return take(everyAxis.map((_, i) => [lows[i], highs[i]]));
 }
 
 function fragment() {
   const asked = new URLSearchParams();
+  if (parts.length > 1) {
+    asked.append("release", data.name);
+  }
+  list[chosen].labels.forEach((label) => {
+    asked.append("group", label);
+  });
   spans.forEach((span) => {
     asked.append("from", span.texts[0]);
     asked.append("to", span.texts[1]);
@@ -206,7 +237,30 @@ function sync() {
 
 // Controls ------------------------------------------------------------------------------------------------------------
 
+/** Show everything but the answer with another confidence. */
+function surer() {
+  everything();
+  figures();
+  if (pictures) {
+    pictures.refresh();
+  }
+  banded();
+  several?.sure();
+}
+
 function controls() {
+  by("ends").addEventListener("submit", (event) => {
+    event.preventDefault();
+    typed();
+  });
+  by("parts").hidden = parts.length === 1;
+  parts.forEach(({ name }, i) => {
+    by("part").append(new Option(name, String(i)));
+  });
+  by("part").addEventListener("change", () => {
+    enter(Number(by("part").value));
+    sync();
+  });
   for (const { confidence } of levels) {
     by("confidence").append(new Option(numbers.sure(confidence), String(confidence)));
   }
@@ -214,19 +268,16 @@ function controls() {
   by("confidence").addEventListener("change", () => {
     level = levels.find((one) => String(one.confidence) === by("confidence").value);
     answerNow();
-    everything();
-    figures();
-    if (pictures) {
-      pictures.refresh();
-    }
-    banded();
+    surer();
     sync();
   });
   by("band").addEventListener("change", banded);
   const scale = (log) => {
+    steep = log;
     by("log").setAttribute("aria-pressed", String(log));
     by("linear").setAttribute("aria-pressed", String(!log));
     pictures.setLog(log);
+    several?.draw();
   };
   by("linear").addEventListener("click", () => scale(false));
   by("log").addEventListener("click", () => scale(true));
@@ -247,18 +298,21 @@ function controls() {
       by("copy").textContent = "Copy link";
     }, 2000);
   });
-  kept.make({
-    axes: everyAxis,
-    file,
-    current: () => (ready ? { spans, answer, confidence: level.confidence, said: said(), note: note() } : null),
-  });
-  compared = comparing.make({
-    answers,
-    shape,
-    level: () => level,
-    current: () => (ready ? { spans, said: said(), note: note() } : null),
-  });
-  kept.files({ release, shape, axes: everyAxis, answers, file, onLine, ready: () => ready });
+  const current = () => (ready ? { spans, said: said(), note: note() } : null);
+  compared = comparing.make({ answers: () => answers, shape: () => shape, level: () => level, current });
+}
+
+/** The ranges that are kept of this release, and its files. */
+function files() {
+  if (!everyKept.has(data)) {
+    const current = () => {
+      const { labels } = list[chosen];
+      return ready ? { labels, spans, answer, confidence: level.confidence, said: said(), note: note() } : null;
+    };
+    everyKept.set(data, kept.make({ axes: everyAxis, by: data.by || [], file, current }));
+  }
+  everyKept.get(data).show();
+  kept.files({ release: data.release, shape, axes: everyAxis, file, onLine, by: data.by || [], each: list });
 }
 
 /** Quantiles and the mean, with intervals of the chosen confidence, as Python writes them. */
@@ -294,7 +348,9 @@ function everything() {
     level,
   );
   const margin = all.noise === undefined ? "" : ` ± ${numbers.records(all.noise)}`;
-  by("everything").textContent = numbers.records(all.value) + margin;
+  if (!several) {
+    by("everything").textContent = numbers.records(all.value) + margin;
+  }
   others?.show(level, all.value);
 }
 
@@ -325,8 +381,6 @@ function draw() {
       curve = null;
       by("cumulative").hidden = true;
     } else {
-      spans = [axes.cells(everyAxis[0], ...data.middle)];
-      write();
       figures();
     }
   } else if (shape.length === 2) {
@@ -345,27 +399,43 @@ function draw() {
     return;
   }
   by("caption").textContent = pictures.caption();
+  if (steep !== null) {
+    pictures.setLog(steep);
+  }
   by("log").setAttribute("aria-pressed", String(pictures.log()));
   by("linear").setAttribute("aria-pressed", String(!pictures.log()));
-  const all = () => {
+  drawAll();
+}
+
+function drawAll() {
+  if (pictures) {
     pictures.refresh();
-    if (curve) {
-      curve.draw();
-    }
-  };
+  }
+  if (curve) {
+    curve.draw();
+  }
+}
+
+/** Draw again when there is more room, or in other colours. */
+function watch() {
   let [width, height] = [by("chart").clientWidth, innerHeight];
-  all();
   new ResizeObserver(() => {
     if (by("chart").clientWidth !== width || innerHeight !== height) {
       [width, height] = [by("chart").clientWidth, innerHeight];
-      requestAnimationFrame(all);
+      requestAnimationFrame(() => {
+        drawAll();
+        several?.draw();
+      });
     }
   }).observe(by("chart").parentElement);
   const recolour = () => {
-    pictures.draw();
+    if (pictures) {
+      pictures.draw();
+    }
     if (curve) {
       curve.draw();
     }
+    several?.draw();
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
   const printing = (on) => {
@@ -382,11 +452,14 @@ function draw() {
 
 // Begin ---------------------------------------------------------------------------------------------------------------
 
-/** Prepare the strategy's variances, in slices if that takes long. */
-function prepare() {
+/** Prepare the strategy's variances, in slices if that takes long, unless another group is chosen meanwhile. */
+function prepare(of) {
+  if (of !== answers) {
+    return;
+  }
   ready = answers.prepare(20);
   if (!ready) {
-    setTimeout(prepare, 4);
+    setTimeout(() => prepare(of), 4);
     return;
   }
   answerNow();
@@ -397,22 +470,129 @@ function prepare() {
   document.documentElement.dataset.ready = "";
 }
 
-if (data.askable) {
-  answers = answering.of(release, shape);
-  fields();
-  controls();
-  write();
-  draw();
-  if (!fromAddress()) {
-    answerNow();
-    redraw();
-  }
-  everything();
-  prepare();
-  addEventListener("hashchange", fromAddress);
-} else {
-  const sorry = "This map has more cells than a browser can number. Use instead: dawa query release.json";
-  by("explore").replaceChildren(element("p", sorry));
-  others?.show(level, data.inside);
-  document.documentElement.dataset.ready = "";
+/** An element of the same name with nothing in it, and nobody who listens to it. */
+function renewed(id) {
+  const made = by(id).cloneNode(false);
+  made.removeAttribute("style");
+  made.classList.remove("map");
+  by(id).replaceWith(made);
 }
+
+/** Let go of what was drawn of a group. */
+function leave() {
+  pictures?.stop();
+  [pictures, curve, ready] = [null, null, false];
+  renewed("chart");
+  renewed("curve");
+  by("cumulative").hidden = true;
+}
+
+/** Show one of the groups, or the release if it has none. */
+function choose(group) {
+  leave();
+  chosen = group;
+  ({ release, levels } = list[group]);
+  level = levels.find((one) => one.confidence === level.confidence);
+  answers = list[group].answers();
+  compared.clear();
+  others = apart.make(release.apart, data.apart);
+  if (several) {
+    by("apart-fact").hidden = true;
+    by("apart-of").textContent = `of the group ${list[group].name}`;
+  }
+  onLine = lined(release);
+  draw();
+  answerNow();
+  redraw();
+  everything();
+  prepare(answers);
+  several?.selected();
+}
+
+/** The range that a reader sees first: the middle half of the records, or of the axes. */
+function started() {
+  const { middle } = list[0];
+  return everyAxis.map((axis) => {
+    const quarter = Math.floor(axis.size / 4);
+    const cells = middle || [quarter, Math.max(Math.floor((3 * axis.size) / 4), quarter + 1)];
+    return axes.cells(axis, ...cells);
+  });
+}
+
+/** What the header and the statement say of a release, if there are several. */
+function worded(at) {
+  if (parts.length > 1) {
+    for (const id of ["head", "privacy"]) {
+      by(id).replaceChildren(by(`${id}${at}`).content.cloneNode(true));
+    }
+    by("part").value = String(at);
+  }
+  by("apart").classList.toggle("much", data.much && !data.each);
+  by("none").classList.toggle("much", data.much && Boolean(data.each));
+  by("apart-kept").textContent = data.kept ? ` The numbers are ${data.kept}.` : "";
+  by("apart-of").textContent = "";
+}
+
+/** Show one of the releases. */
+function enter(at) {
+  several?.stop();
+  [data, several, steep, chosen] = [parts[at], null, null, 0];
+  shape = data.shape;
+  everyAxis = data.release.axes.map((axis, i) => axes.of(axis, data.times[i], data.clips[i]));
+  const columns = everyAxis.map((axis) => axis.column).join("-");
+  file = (columns.replace(/[^\w-]+/g, "_") || "release").slice(0, 60);
+  worded(at);
+  by("askable").hidden = !data.askable;
+  by("sorry").hidden = data.askable;
+  by("ends").replaceChildren();
+  groups.hide();
+  if (!data.askable) {
+    leave();
+    const sorry = "This map has more cells than a browser can number. Use instead: dawa query release.json";
+    by("sorry").textContent = sorry;
+    others = apart.make(data.release.apart, data.each ? data.none : data.apart, data.each ? "none" : "apart");
+    others?.show(level, data.inside);
+    document.documentElement.dataset.ready = "";
+    return;
+  }
+  list = groups.of(data);
+  spans = started();
+  onLine = lined(list[0].release);
+  for (const id of ["chart", "keys"]) {
+    by(id).hidden = false;
+  }
+  document.querySelector(".toolbar").hidden = false;
+  document.querySelector(".explorer").classList.remove("plain");
+  by("explore-title").textContent = "Choose a range";
+  fields();
+  write();
+  files();
+  if (data.each) {
+    several = groups.make({
+      part: data,
+      list,
+      file,
+      onLine,
+      axes: everyAxis,
+      spans: () => spans,
+      level: () => level,
+      chosen: () => chosen,
+      choose: (group) => {
+        choose(group);
+        sync();
+      },
+      log: () => pictures?.log() ?? true,
+      said: range,
+      note,
+    });
+  }
+  choose(0);
+  several?.draw();
+  several?.changed();
+}
+
+controls();
+enter(0);
+watch();
+fromAddress();
+addEventListener("hashchange", fromAddress);
