@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from pathlib import Path
@@ -12,7 +13,7 @@ from rich.table import Column, Table
 
 import dawa
 from dawa.budget import shown
-from dawa.cli import options, specs, words
+from dawa.cli import groups, options, specs, words
 from dawa.cli.specs import Typed
 from dawa.cli.terminal import reported, screen, tell, working, write_json
 from dawa.errors import LargeEpsilonWarning
@@ -30,6 +31,8 @@ HELP = """Say what a release would spend, whom it would protect and how accurate
       --ledger ledger.db --dataset hr      # what would be left of its cap
   dawa plan people.parquet --column age --range 0:120 --epsilon 0.1 \\
       --toml > spec.toml                   # the same as a file, to be reviewed
+  dawa plan flights.csv --column dep_delay --range -60:1440 --epsilon 0.5 \\
+      --by carrier=AA,UA,DL                # the plan of one of three groups
   dawa plan spec.toml --json
 
 \b
@@ -79,6 +82,8 @@ def plan(
     sheet: options.Sheet = None,
     table: options.Table = None,
     where: options.Where = None,
+    by: groups.By = None,
+    other: groups.Rest = False,
     queries: options.Queries = None,
     mechanism: options.Mechanism = None,
     option: options.Option = None,
@@ -131,6 +136,8 @@ def plan(
             sheet=sheet,
             table=table,
             where=where,
+            by=by,
+            other=other,
             queries=queries,
             mechanism=mechanism,
             option=option,
@@ -158,9 +165,9 @@ def plan(
         if json:
             booked = None if account is None else _booked(spec, account, times)
             about = None if spec.about is None else spec.about.to_json()
-            write_json({**found.to_json(), "about": about, "ledger": booked})
+            write_json({**found.to_json(), **_groups(meant), "about": about, "ledger": booked})
         else:
-            _show(spec, found, account, times)
+            _show(spec, meant, found, account, times)
 
 
 def _planned(spec: Spec, meant: specs.Meaning) -> Plan:
@@ -184,7 +191,25 @@ def _booked(spec: Spec, account: Account, times: int | None) -> dict[str, object
     return {**account.to_json(), "times": times, "after": after}
 
 
-def _show(spec: Spec, found: Plan, account: Account | None, times: int | None) -> None:
+def _groups(meant: specs.Meaning) -> dict[str, object]:
+    """For machines: the grouping columns, and how many groups they make; nothing without any."""
+    count = math.prod(grouping.size for grouping in meant.by)
+    return {"by": [grouping.to_json() for grouping in meant.by], "groups": count} if meant.by else {}
+
+
+def _grouped(meant: specs.Meaning) -> list[str]:
+    """For people: how many groups there would be, and what they cost."""
+    if not meant.by:
+        return []
+    cost = (
+        f"It has {groups.described(meant.by)}, each with a histogram of its own. They cost epsilon once, not once each,"
+        " because a record is in one group at most. What is said about cells, noise and accuracy is about one group:"
+        " each is as accurate as a release of its records alone."
+    )
+    return [cost, *(grouping.describe() for grouping in meant.by)]
+
+
+def _show(spec: Spec, meant: specs.Meaning, found: Plan, account: Account | None, times: int | None) -> None:
     """For people."""
     console = screen()
     columns = ", ".join(axis.column for axis in spec.axes)
@@ -192,6 +217,7 @@ def _show(spec: Spec, found: Plan, account: Account | None, times: int | None) -
     parts = " and ".join(f"{shown(part)} on {step}" for step, part in found.split.items() if part)
     lines = [
         f"A release of {columns}{cells} would spend epsilon = {shown(found.epsilon)}: {parts}.",
+        *_grouped(meant),
         found.protected,
         *([found.caution] if found.caution else []),
         *words.told(spec.about),

@@ -15,8 +15,8 @@ import typer
 import dawa
 from dawa import budget
 from dawa.budget import shown
-from dawa.cli import options, specs, words
-from dawa.cli.query import answers_as_json, answers_as_table, apart_as_json, tell_apart
+from dawa.cli import groups, options, specs, words
+from dawa.cli.query import answered, answers_as_json, answers_as_table, apart_as_json, tell_apart
 from dawa.cli.specs import Typed
 from dawa.cli.terminal import complain, reported, screen, tell, working, write_json
 from dawa.errors import (
@@ -32,7 +32,8 @@ from dawa.errors import (
 if TYPE_CHECKING:  # --help answers without them
     from dawa.ledger import Account
     from dawa.publish.folder import FolderKeeper, Written
-    from dawa.results.release import Release
+    from dawa.results.answers import Answer
+    from dawa.results.grouped import AnyRelease
     from dawa.spec.model import Spec
     from dawa.spec.ranges import Asked
 
@@ -50,6 +51,9 @@ HELP = """Release how many records lie between any two points of an attribute, w
       --column age --range 0:120 --epsilon 0.1 --dataset hr --out ages/
   zcat visits.jsonl.gz | dawa release - --format jsonl --column visit.age \\
       --range 0:120 --epsilon 0.5 --out visits/
+  dawa release flights.csv --column dep_delay --range -60:1440 \\
+      --by carrier=AA,UA,DL --epsilon 0.5 --out delays/
+                               # a histogram for each carrier, epsilon once
   dawa release spec.toml       # all of it in a file that can be reviewed
 
 \b
@@ -59,6 +63,9 @@ would be spent and how accurate it would be, and touches no data.
 """
 
 SETTINGS: dict[str, Any] = {"cls": options.InOrder}
+
+CONFIDENCE = 0.95
+"""How sure the intervals of named ranges are."""
 
 SaveSpec = Annotated[
     str | None,
@@ -106,6 +113,8 @@ def release(
     sheet: options.Sheet = None,
     table: options.Table = None,
     where: options.Where = None,
+    by: groups.By = None,
+    other: groups.Rest = False,
     queries: options.Queries = None,
     mechanism: options.Mechanism = None,
     option: options.Option = None,
@@ -157,6 +166,8 @@ def release(
             sheet=sheet,
             table=table,
             where=where,
+            by=by,
+            other=other,
             queries=queries,
             mechanism=mechanism,
             option=option,
@@ -190,10 +201,24 @@ class Made:
         account: The account that paid, as it is now; None if none did, or if the ledger could not be asked.
     """
 
-    release: Release
+    release: AnyRelease
     asked: tuple[Asked, ...]
     written: Written
     account: Account | None
+
+    @property
+    def answers(self) -> tuple[list[Asked], list[Answer]]:
+        """The ranges that were named and their answers; of a release with groups, for every group and for all."""
+        if isinstance(self.release, dawa.GroupedRelease):
+            return answered(groups.parts(self.release, every=True, some=None), self.asked, CONFIDENCE)
+        return list(self.asked), list(self.written.answers)
+
+    @property
+    def buckets(self) -> int:
+        """How many buckets were released, in all groups together."""
+        release = self.release
+        ones = release.values() if isinstance(release, dawa.GroupedRelease) else [release]
+        return sum(len(one.estimate.buckets) for one in ones)
 
 
 def _made_and_told(spec: Spec, *, force: bool, json: bool) -> None:
@@ -238,6 +263,7 @@ def _heard(written: Written) -> Iterator[None]:
 
 
 def _made(spec: Spec, meant: specs.Meaning, keeper: FolderKeeper) -> Made:
+    grouping: dict[str, Any] = {"by": spec.listed, "other": spec.other} if spec.by else {}
     with (
         working("Checking"),
         warnings.catch_warnings(record=True) as told,
@@ -258,6 +284,7 @@ def _made(spec: Spec, meant: specs.Meaning, keeper: FolderKeeper) -> Made:
             dataset=spec.dataset,
             seed=spec.seed,
             out=keeper,
+            **grouping,
             **spec.options,
         )
     written = keeper.written
@@ -296,12 +323,13 @@ def _summary(made: Made) -> dict[str, object]:
         "files": list(written.files),
         "earlier": None if written.earlier is None else str(written.earlier),
         "axes": [axis.to_json() for axis in released.axes],
-        "buckets": len(released.estimate.buckets),
+        "buckets": made.buckets,
+        **({"by": [one.to_json() for one in released.by]} if isinstance(released, dawa.GroupedRelease) else {}),
         "about": None if released.about is None else released.about.to_json(),
         "privacy": released.privacy.to_json(),
         "caution": (released.privacy.private and released.privacy.caution) or None,
-        "answers": answers_as_json(released, made.asked, written.answers),
-        **apart_as_json(released, dawa.results.overview.overview(released)),
+        "answers": answers_as_json(released, *made.answers),
+        **apart_as_json(dawa.results.overview.overview_of(released)),
         "ledger": None if made.account is None else made.account.to_json(),
     }
 
@@ -311,15 +339,17 @@ def _tell(spec: Spec, made: Made) -> None:
     console = screen()
     released, written = made.release, made.written
     if made.asked:
-        console.print(answers_as_table(released, made.asked, written.answers))
-    tell_apart(dawa.results.overview.overview(released))
-    buckets = len(released.estimate.buckets)
+        console.print(answers_as_table(released, *made.answers))
+    tell_apart(dawa.results.overview.overview_of(released))
+    buckets, by = made.buckets, released.by if isinstance(released, dawa.GroupedRelease) else ()
+    every, files = " --by" if by else "", ", ".join(written.files)
+    of_groups = f" of {groups.described(by)}" if by else ""
     lines = [
-        f"Released {buckets:,} bucket{'s' * (buckets != 1)} into {written.folder}: {', '.join(written.files)}.",
+        f"Released {buckets:,} bucket{'s' * (buckets != 1)}{of_groups} into {written.folder}: {files}.",
         *([] if written.earlier is None else [f"The earlier folder is now {written.earlier}."]),
         _claim(released),
         *_left(spec, made.account),
-        f"Ask it: dawa query {shlex.quote(str(written.folder))} {dawa.spec.ranges.example(released.axes)}",
+        f"Ask it: dawa query {shlex.quote(str(written.folder))} {dawa.spec.ranges.example(released.axes)}{every}",
     ]
     tell(*lines)
 
@@ -336,7 +366,7 @@ def _left(spec: Spec, account: Account | None) -> list[str]:
     return [" ".join([left, account.whom, *often])]
 
 
-def _claim(released: Release) -> str:
+def _claim(released: AnyRelease) -> str:
     """What is promised to whom."""
     privacy = released.privacy
     if not privacy.private:

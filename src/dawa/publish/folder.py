@@ -144,7 +144,16 @@ def completed(place: Place, release: AnyRelease) -> Written:
 
 
 def opened(path: str | os.PathLike[str]) -> Release:
-    """The release in a folder, or in a file.
+    """The release in a folder, or in a file, for what cannot take groups.
+
+    Raises:
+        ReleaseError: If there is no release, or it has groups.
+    """
+    return single(opened_any(path))
+
+
+def opened_any(path: str | os.PathLike[str]) -> AnyRelease:
+    """The release in a folder, or in a file, with groups or without.
 
     Raises:
         ReleaseError: If there is no release.
@@ -154,7 +163,7 @@ def opened(path: str | os.PathLike[str]) -> Release:
     place = Path(path)
     if place.is_dir() and not (place / RELEASE).is_file():  # a pipe in a folder that somebody sent is no release
         raise ReleaseError(f"There is no {RELEASE} in {place}.", "pass a folder that dawa release wrote.")
-    return single(load(place / RELEASE if place.is_dir() else place))
+    return load(place / RELEASE if place.is_dir() else place)
 
 
 def _kept(place: Place, release: AnyRelease, asked: Sequence[Asked], last_resort: TextIO | None) -> Written:

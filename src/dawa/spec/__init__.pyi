@@ -1,3 +1,3 @@
-from . import entries, model, notation, ranges, toml
+from . import entries, groups, model, notation, ranges, toml
 
-__all__ = ["entries", "model", "notation", "ranges", "toml"]
+__all__ = ["entries", "groups", "model", "notation", "ranges", "toml"]

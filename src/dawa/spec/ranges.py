@@ -22,8 +22,9 @@ from dawa.limits import MOST_CUTS_TRIED, MOST_QUERIES_ENUMERATED, MOST_RANGES_FI
 from dawa.numerals import brief, told
 from dawa.queries.workload import Workload
 from dawa.results.answers import Answer
-from dawa.results.release import Release
+from dawa.results.grouped import AnyRelease
 from dawa.spec import notation
+from dawa.spec.groups import Named
 
 ENDS = (("lo", "hi"), ("from", "to"))
 """Names that the two columns of an axis may have; over several axes, ``age_lo`` and so on."""
@@ -40,12 +41,15 @@ class Asked:
         hi: The upper ends.
         where: The range's name in an error.
         labels: The other entries of its line, by column.
+        group: Which group of records is meant, by column; None of each column for all groups together, nothing where
+            there are no groups.
     """
 
     lo: tuple[str, ...]
     hi: tuple[str, ...]
     where: str
     labels: tuple[tuple[str, str], ...] = ()
+    group: Named = ()
 
 
 def typed(text: str, axes: Sequence[Axis]) -> Asked:
@@ -154,7 +158,7 @@ def workload(asked: Sequence[Asked], axes: Sequence[Axis]) -> Workload:
     return Workload.rectangles(lo, hi, shape) if len(axes) > 1 else Workload.ranges(lo[:, 0], hi[:, 0], shape)
 
 
-def answered(release: Release, asked: Sequence[Asked], confidence: float = 0.95) -> list[Answer]:
+def answered(release: AnyRelease, asked: Sequence[Asked], confidence: float = 0.95) -> list[Answer]:
     """The release's answer to each of these ranges."""
     for one in asked:
         spans(one, release.axes)
