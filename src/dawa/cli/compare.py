@@ -137,6 +137,8 @@ def compare(
             sheet=sheet,
             table=table,
             where=where,
+            by=None,
+            other=False,
             queries=queries,
             mechanism=None,
             option=None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +11,8 @@ from rich.table import Table
 
 import dawa
 from dawa import numerals
+from dawa.cli import groups
+from dawa.cli.groups import Part
 from dawa.cli.terminal import text
 from dawa.errors import OptionError
 from dawa.limits import MOST_QUANTILES_ASKED
@@ -21,8 +23,12 @@ if TYPE_CHECKING:  # --help answers without them
     from dawa.publish.figures import Figure
     from dawa.results.bands import Band as Limits
     from dawa.results.ends import Range
+    from dawa.results.grouped import AnyRelease
     from dawa.results.release import Release
     from dawa.spec.ranges import Asked
+
+    OfOne = tuple[Asked, Release]
+    """A range of one histogram."""
 
 PANEL = "Figures"
 
@@ -52,6 +58,12 @@ Difference = Annotated[
 Ratio = Annotated[
     bool, typer.Option("--ratio", help="How many times as many in the first of two ranges.", rich_help_panel=PANEL)
 ]
+GroupShare = Annotated[
+    bool,
+    typer.Option(
+        "--group-share", help="Each group as a part of all groups, in every range.", rich_help_panel=groups.PANEL
+    ),
+]
 Other = Annotated[
     str | None,
     typer.Option(
@@ -76,6 +88,7 @@ class Wanted:
         difference: The difference of two ranges.
         ratio: Their ratio.
         other: Where the release of the second range is.
+        group_share: The part of every range that is in each group.
     """
 
     quantiles: str | None
@@ -85,21 +98,50 @@ class Wanted:
     difference: bool
     ratio: bool
     other: str | None
+    group_share: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.quantiles is not None or self.mean or self.sum or self.share or self.difference or self.ratio)
+        return bool(self.group_share or self.of_one or self.compares)
+
+    @property
+    def of_one(self) -> bool:
+        """Whether something is wanted that is asked of one histogram."""
+        return self.quantiles is not None or self.mean or self.sum or self.share
 
     @property
     def compares(self) -> bool:
         """Whether two ranges are compared."""
         return self.difference or self.ratio
 
-    def found(self, release: Release, asked: Sequence[Asked], confidence: float) -> list[Figure]:
-        """The figures, in the order of their options in the help.
+    def found(self, parts: Sequence[Part], asked: Sequence[Asked], confidence: float) -> list[Figure]:
+        """The figures of a release, or of each of its groups that are asked, one after the other.
 
         Raises:
             DawaError: If something cannot be asked of this release, or there are not as many ranges as it takes.
         """
+        whole = parts[0].whole
+        ones = [(part, part.release) for part in parts if not isinstance(part.release, dawa.GroupedRelease)]
+        between = self.compares and self.other is None and len(ones) == 2 and len(asked) == 1
+        if isinstance(whole, dawa.GroupedRelease) and (self.of_one or self.compares) and not ones:
+            raise groups.choose(whole)
+        each = replace(self, difference=False, ratio=False) if between else self
+        figures = [
+            replace(one, group=part.group)
+            for part, release in ones
+            for one in each.of_histogram(part, release, asked, confidence)
+        ]
+        if between:
+            (first, one), (second, another) = ones
+            name = f"{_called(first)} and {_called(second)} in {_said(asked[0])}"
+            nobody = tuple((column, None) for column, _ in first.group)
+            two = self._two((asked[0], one), (asked[0], another), name, confidence)
+            figures += [replace(figure, group=nobody) for figure in two]
+        if self.group_share:
+            figures += _group_shares(parts, asked, confidence)
+        return figures
+
+    def of_histogram(self, part: Part, release: Release, asked: Sequence[Asked], confidence: float) -> list[Figure]:
+        """The figures of one histogram, in the order of their options in the help."""
         kind = dawa.publish.figures.Figure
         figures = [
             kind.of_quantile(one, release.axis)
@@ -108,23 +150,28 @@ class Wanted:
         figures += [kind.of_statistic(release.mean(confidence))] if self.mean else []
         figures += [kind.of_statistic(release.sum(confidence))] if self.sum else []
         if self.share:
-            figures += [_share(release, one, confidence) for one in _some(asked)]
+            figures += [_share(release, one, confidence) for one in _some(asked, "--share")]
         if self.compares:
-            figures += self._compared(release, asked, confidence)
+            figures += self._compared(part, release, asked, confidence)
         elif self.other is not None:
             raise OptionError("--with names a release to compare with.", "add --difference or --ratio.")
         return figures
 
-    def _compared(self, release: Release, asked: Sequence[Asked], confidence: float) -> list[Figure]:
-        other = release if self.other is None else dawa.publish.folder.opened(self.other)
+    def _compared(self, part: Part, release: Release, asked: Sequence[Asked], confidence: float) -> list[Figure]:
+        other = release if self.other is None else _beside(self.other, part)
         pair = list(asked) * (2 if self.other is not None and len(asked) == 1 else 1)
         if len(pair) != 2:
             raise OptionError(
                 f"A comparison takes two ranges, and there {'is' if len(pair) == 1 else 'are'} {len(pair)}.",
-                "type two ranges, or one range and --with another release.",
+                "type two ranges, or one range and --with another release, or one range and --group twice.",
             )
-        first, second = _ends(pair[0], release), _ends(pair[1], other)
         name = f"{_said(pair[0])} and {_said(pair[1])}{'' if self.other is None else f' of {self.other}'}"
+        return self._two((pair[0], release), (pair[1], other), name, confidence)
+
+    def _two(self, one: OfOne, another: OfOne, name: str, confidence: float) -> list[Figure]:
+        """Two ranges, each of a release."""
+        (asked, release), (beside, other) = one, another
+        first, second = _ends(asked, release), _ends(beside, other)
         kind, found = dawa.publish.figures.Figure, []
         if self.difference:
             less = release.difference(first, second, other, confidence)
@@ -135,10 +182,44 @@ class Wanted:
         return found
 
 
+def _beside(place: str, part: Part) -> Release:
+    """The release to compare with; if it has groups, the same group of it."""
+    found = dawa.publish.folder.opened_any(place)
+    if not isinstance(found, dawa.GroupedRelease):
+        return found
+    if tuple(column for column, _ in part.group) != tuple(grouping.column for grouping in found.by):
+        raise OptionError(
+            f"The release to compare with has {groups.described(found.by)}, and this one does not.",
+            "compare releases with the same groups, or without any.",
+        )
+    return found[part.label]
+
+
+def _group_shares(parts: Sequence[Part], asked: Sequence[Asked], confidence: float) -> list[Figure]:
+    """Which part of the records of all groups each group has in every range."""
+    whole = parts[0].whole
+    if not isinstance(whole, dawa.GroupedRelease):
+        raise OptionError("This release has no groups.", "leave out --group-share.")
+    chosen = [part.label for part in parts if part.release is not whole] or list(whole)
+    kind, named, found = dawa.publish.figures.Figure, dawa.spec.groups.named, []
+    for one in _some(asked, "--group-share"):
+        for label in chosen:
+            share = whole.share(label, *_ends(one, whole), confidence)
+            figure = kind.of_statistic(share, f"part of all groups in {_said(one)}")
+            found.append(replace(figure, group=named(label, whole.by)))
+    return found
+
+
+def _called(part: Part) -> str:
+    return ", ".join(str(value) for _, value in part.group)
+
+
 def table(figures: Sequence[Figure]) -> Table:
     """Figures as a table for people."""
     sure = f"{100 * figures[0].confidence:.10g}%"
     shown = Table(caption=f"low to high holds the true figure with {sure} confidence or more")
+    for name in dawa.publish.tables.grouped(figures):
+        shown.add_column(text(name))
     shown.add_column("figure")
     for name in ("value", "low", "high"):
         shown.add_column(name, justify="right")
@@ -147,7 +228,8 @@ def table(figures: Sequence[Figure]) -> Table:
         shown.add_column("remark")
     for figure in figures:
         beside = [text(figure.remark)] if remarks else []
-        shown.add_row(text(figure.name), *(text(part) for part in figure.texts), *beside)
+        group = (text("" if value is None else str(value)) for _, value in figure.group)
+        shown.add_row(*group, text(figure.name), *(text(part) for part in figure.texts), *beside)
     return shown
 
 
@@ -178,9 +260,9 @@ def _fractions(typed: str) -> list[float]:
     return found
 
 
-def _some(asked: Sequence[Asked]) -> Sequence[Asked]:
+def _some(asked: Sequence[Asked], option: str) -> Sequence[Asked]:
     if not asked:
-        raise OptionError("--share takes ranges, and there are none.", "type a range, such as 20:60.")
+        raise OptionError(f"{option} takes ranges, and there are none.", "type a range, such as 20:60.")
     return asked
 
 
@@ -189,7 +271,7 @@ def _share(release: Release, one: Asked, confidence: float) -> Figure:
     return dawa.publish.figures.Figure.of_statistic(found, f"share of {_said(one)}")
 
 
-def _ends(one: Asked, release: Release) -> Range:
+def _ends(one: Asked, release: AnyRelease) -> Range:
     """A range as Python takes it, after it was read."""
     dawa.spec.ranges.spans(one, release.axes)
     return (one.lo, one.hi) if len(release.axes) > 1 else (one.lo[0], one.hi[0])

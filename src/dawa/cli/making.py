@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING
 import dawa
 from dawa import budget
 from dawa.budget import shown
-from dawa.cli import specs
-from dawa.cli.query import answers_as_json, answers_as_table, apart_as_json, tell_apart
+from dawa.cli import groups, specs
+from dawa.cli.query import answered, answers_as_json, answers_as_table, apart_as_json, tell_apart
 from dawa.cli.terminal import screen, tell, working
 from dawa.errors import FolderError, InvariantError, LargeEpsilonWarning, LedgerError, UnbookedWarning
 
@@ -23,9 +24,13 @@ if TYPE_CHECKING:  # --help answers without them
     from dawa import paying
     from dawa.ledger import Account
     from dawa.publish.folder import FolderKeeper, Written
-    from dawa.results.release import Release
+    from dawa.results.answers import Answer
+    from dawa.results.grouped import AnyRelease
     from dawa.spec.model import Spec
     from dawa.spec.ranges import Asked
+
+CONFIDENCE = 0.95
+"""With which answers to the ranges that a spec names are told."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +44,22 @@ class Made:
         account: The account that paid, as it is now; None if none did, or if the ledger could not be asked.
     """
 
-    release: Release
+    release: AnyRelease
     asked: tuple[Asked, ...]
     written: Written
     account: Account | None
+
+    @property
+    def answers(self) -> tuple[list[Asked], list[Answer]]:
+        """The ranges that were named and their answers; of a release with groups, for every group and for all."""
+        if isinstance(self.release, dawa.GroupedRelease):
+            return answered(groups.parts(self.release, every=True, some=None), self.asked, CONFIDENCE)
+        return list(self.asked), list(self.written.answers)
+
+    @property
+    def buckets(self) -> int:
+        """How many buckets were released, in all groups together."""
+        return sum(len(estimate.buckets) for estimate in dawa.results.grouped.estimates_of(self.release))
 
 
 @dataclass(frozen=True)
@@ -62,6 +79,8 @@ class Order:
             specs.table(spec),
             axes if len(axes) > 1 else axes[0],
             epsilon=spec.epsilon,
+            by=spec.listed if spec.by else None,
+            other=spec.other if spec.by else False,
             unit=spec.unit or None,
             max_rows_per_unit=spec.max_rows_per_unit,
             where=spec.where,
@@ -117,7 +136,7 @@ def made(orders: Sequence[Order]) -> list[Made]:
     return [_finished(order, release, unbooked) for order, release in zip(orders, releases, strict=True)]
 
 
-def _finished(order: Order, release: Release, unbooked: list[str]) -> Made:
+def _finished(order: Order, release: AnyRelease, unbooked: list[str]) -> Made:
     """What became of a release that was made."""
     keeper, written = order.keeper, order.keeper.written
     if written is None:
@@ -152,12 +171,13 @@ def summary(made: Made) -> dict[str, object]:
         "files": list(written.files),
         "earlier": None if written.earlier is None else str(written.earlier),
         "axes": [axis.to_json() for axis in released.axes],
-        "buckets": len(released.estimate.buckets),
+        "buckets": made.buckets,
+        **({"by": [one.to_json() for one in released.by]} if isinstance(released, dawa.GroupedRelease) else {}),
         "about": None if released.about is None else released.about.to_json(),
         "privacy": released.privacy.to_json(),
         "caution": (released.privacy.private and released.privacy.caution) or None,
-        "answers": answers_as_json(released, made.asked, written.answers),
-        **apart_as_json(released, dawa.results.overview.overview(released)),
+        "answers": answers_as_json(released, *made.answers),
+        **apart_as_json(dawa.results.overview.overview_of(released)),
         "ledger": None if made.account is None else made.account.to_json(),
     }
 
@@ -166,12 +186,20 @@ def show(made: Made) -> None:
     """What was asked, what is in no range, and where the folder is, for people."""
     released, written = made.release, made.written
     if made.asked:
-        screen().print(answers_as_table(released, made.asked, written.answers))
-    tell_apart(dawa.results.overview.overview(released))
-    buckets = len(released.estimate.buckets)
-    tell(f"Released {buckets:,} bucket{'s' * (buckets != 1)} into {written.folder}: {', '.join(written.files)}.")
+        screen().print(answers_as_table(released, *made.answers))
+    tell_apart(dawa.results.overview.overview_of(released))
+    of_groups = f" of {groups.described(released.by)}" if isinstance(released, dawa.GroupedRelease) else ""
+    several, files = "s" * (made.buckets != 1), ", ".join(written.files)
+    tell(f"Released {made.buckets:,} bucket{several}{of_groups} into {written.folder}: {files}.")
     if written.earlier is not None:
         tell(f"The earlier folder is now {written.earlier}.")
+
+
+def example(made: Made) -> str:
+    """How to ask the release."""
+    every = " --by" if isinstance(made.release, dawa.GroupedRelease) else ""
+    folder, asked = shlex.quote(str(made.written.folder)), dawa.spec.ranges.example(made.release.axes)
+    return f"Ask it: dawa query {folder} {asked}{every}"
 
 
 def left(spec: Spec, account: Account | None) -> list[str]:

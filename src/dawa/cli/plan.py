@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import dawa
-from dawa.cli import options, predicted, specs, together, words
+from dawa.cli import groups, options, predicted, specs, together, words
 from dawa.cli.specs import Typed
 from dawa.cli.terminal import reported, tell, working, write_json
 from dawa.errors import SpecError
@@ -23,6 +23,8 @@ HELP = """Say what a release would spend, whom it would protect and how accurate
       --ledger ledger.db --dataset hr      # what would be left of its cap
   dawa plan people.parquet --column age --range 0:120 --epsilon 0.1 \\
       --toml > spec.toml                   # the same as a file, to be reviewed
+  dawa plan flights.csv --column dep_delay --range -60:1440 --epsilon 0.5 \\
+      --by carrier=AA,UA,DL                # the plan of one of three groups
   dawa plan spec.toml --json
 
 \b
@@ -146,6 +148,8 @@ def plan(
     sheet: options.Sheet = None,
     table: options.Table = None,
     where: options.Where = None,
+    by: groups.By = None,
+    other: groups.Rest = False,
     queries: options.Queries = None,
     mechanism: options.Mechanism = None,
     option: options.Option = None,
@@ -211,6 +215,8 @@ def plan(
             sheet=sheet,
             table=table,
             where=where,
+            by=by,
+            other=other,
             queries=queries,
             mechanism=mechanism,
             option=option,
@@ -248,8 +254,10 @@ def plan(
         if json:
             booked = None if account is None else predicted.booked(spec, spec.epsilon, account)
             said = None if spec.about is None else spec.about.to_json()
-            write_json({**found.to_json(), "about": said, "ledger": booked})
+            write_json({**found.to_json(), **predicted.grouping(meant), "about": said, "ledger": booked})
         else:
-            predicted.tell_plan(spec, found, () if account is None else predicted.left(spec, spec.epsilon, account))
+            predicted.tell_plan(
+                spec, meant, found, () if account is None else predicted.left(spec, spec.epsilon, account)
+            )
             if picture is not None:
                 tell(f"The picture is in {picture}.")

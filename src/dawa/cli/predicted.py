@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from rich.table import Column, Table
 
 import dawa
 from dawa.budget import shown
-from dawa.cli import specs, words
+from dawa.cli import groups, specs, words
 from dawa.cli.terminal import screen, tell, working
 from dawa.errors import LargeEpsilonWarning
 
@@ -65,7 +66,25 @@ def booked(spec: Spec, epsilon: Fraction, account: Account) -> dict[str, object]
     return {**account.to_json(), "times": times, "after": after}
 
 
-def tell_plan(spec: Spec, found: Plan, paid: Sequence[str] = ()) -> None:
+def grouping(meant: specs.Meaning) -> dict[str, object]:
+    """For machines: the grouping columns, and how many groups they make; nothing without any."""
+    count = math.prod(one.size for one in meant.by)
+    return {"by": [one.to_json() for one in meant.by], "groups": count} if meant.by else {}
+
+
+def _grouped(meant: specs.Meaning) -> list[str]:
+    """For people: how many groups there would be, and what they cost."""
+    if not meant.by:
+        return []
+    cost = (
+        f"It has {groups.described(meant.by)}, each with a histogram of its own. They cost epsilon once, not once each,"
+        " because a record is in one group at most. What is said about cells, noise and accuracy is about one group:"
+        " each is as accurate as a release of its records alone."
+    )
+    return [cost, *(one.describe() for one in meant.by)]
+
+
+def tell_plan(spec: Spec, meant: specs.Meaning, found: Plan, paid: Sequence[str] = ()) -> None:
     """Say it to people; ``paid`` says what a ledger would have left."""
     columns = ", ".join(axis.column for axis in spec.axes)
     cells = f" over {' × '.join(f'{cells:,}' for cells in found.shape)} cells" if found.shape else ""
@@ -73,6 +92,7 @@ def tell_plan(spec: Spec, found: Plan, paid: Sequence[str] = ()) -> None:
     tell(
         *([found.chosen] if found.chosen else []),
         f"A release of {columns}{cells} would spend epsilon = {shown(found.epsilon)}: {parts}.",
+        *_grouped(meant),
         found.protected,
         *([found.caution] if found.caution else []),
         *words.told(spec.about),

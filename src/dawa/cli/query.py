@@ -5,22 +5,26 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
 import dawa
-from dawa.cli import figures
+from dawa.cli import figures, groups
 from dawa.cli.options import Json, Place, as_number
 from dawa.cli.terminal import reported, screen, tell, text, write_json
 from dawa.errors import OptionError
+from dawa.numerals import told as brief
 from dawa.results.about import called
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.publish.figures import Figure
     from dawa.results.answers import Answer
     from dawa.results.bands import Band
+    from dawa.results.grouped import AnyRelease
     from dawa.results.overview import Overview
     from dawa.results.release import Release
     from dawa.spec.ranges import Asked
@@ -47,6 +51,9 @@ HELP = """Ask a release how many records lie in a range. It costs nothing, any n
   dawa query out/ :18 18:65 --share          # each as a part of all
   dawa query out/ :18 65: --ratio            # or --difference
   dawa query out/ :18 --ratio --with lastyear/   # of two releases
+  dawa query delays/ 15:60 --by              # each group, and all together
+  dawa query delays/ 15:60 --group AA --mean --share
+  dawa query delays/ 15:60 --group AA --group UA --difference
 
 \b
 Each answer comes with its noise margin, the most that cut buckets can add to
@@ -56,6 +63,9 @@ stands beside it: low and high lie around it. A remark says what else is counted
 in it, such as values outside the bounds. Records that are in no range, because they are missing,
 outside or not listed, are listed below the answers.
 """
+
+MOST_ROWS = 1_000_000
+"""Answers that are listed at once, for every range and every group."""
 
 MOST_WAYS = 8
 """Reasons for being in no range that are listed on a screen; --json lists all."""
@@ -94,65 +104,109 @@ def query(
     difference: figures.Difference = False,
     ratio: figures.Ratio = False,
     other: figures.Other = None,
+    by: groups.Every = False,
+    group: groups.Some = None,
+    group_share: figures.GroupShare = False,
 ) -> None:
     """Print what a release says to ranges that were typed, and to those in a file, and the figures that are wanted."""
     if json + csv + (out is not None) > 1:
         raise typer.BadParameter("--json, --csv and --out contradict each other.")
-    wanted = figures.Wanted(quantile, mean, sum_, share, difference, ratio, other)
+    wanted = figures.Wanted(quantile, mean, sum_, share, difference, ratio, other, group_share)
     with reported(json):
         if out is not None:
             dawa.publish.files.ending(out, dawa.publish.files.ANSWERS)
-        found = dawa.publish.folder.opened(release)
+        found = dawa.publish.folder.opened_any(release)
+        parts = groups.parts(found, every=by, some=group)
         ranges = _ranges(found, asked or [], queries)
-        told = wanted.found(found, ranges, confidence)
-        limits = found.band(confidence) if band else None
-        if limits is not None and (csv or out is not None):
-            _band_alone(out, found, limits, beside=bool(told or ranges))
-            return
+        told = wanted.found(parts, ranges, confidence)
+        if band:
+            one = _alone(parts)
+            limits = one.band(confidence)
+            if csv or out is not None:
+                _band_alone(out, one, limits, beside=bool(told or ranges))
+                return
         if not told and not band:
             ranges = ranges or [dawa.spec.ranges.whole(found.axes)]
-        answers = dawa.spec.ranges.answered(found, ranges, confidence)
+        ranges, answers = answered(parts, ranges, confidence)
+        found = parts[0].release if len(parts) == 1 else found
         if json:
-            more = {} if limits is None else {"band": dawa.publish.bands.as_json(found, limits)}
+            more = {"band": dawa.publish.bands.as_json(one, limits)} if band else {}
             write_json({**_as_json(found, ranges, answers, told, confidence), **more})
-        elif out is not None:
+        elif csv or out is not None:
             _save(out, found, ranges, answers, told, confidence)
-        elif csv:
-            rows = dawa.publish.tables.figures(told) if told else dawa.publish.tables.answers(found, ranges, answers)
-            dawa.publish.tables.write(rows, sys.stdout)
         else:
             _titled(found)
-            if limits is not None:
-                table, promise = figures.band_table(found, limits)
-                screen().print(table)
-                screen().print(text(promise), soft_wrap=True)
+            if band:
+                _show_band(one, limits)
             _show(found, ranges, answers, told, confidence)
-            if answers and not asked and queries is None:
-                hint = f"Ask for a range: dawa query {shlex.quote(release)} {dawa.spec.ranges.example(found.axes)}"
-                screen().print(text(hint), soft_wrap=True)
+            if not (by or group or told):
+                _hint(release, found, asked or [], nothing=not (asked or band or queries is not None))
 
 
-def _titled(release: Release) -> None:
+def _hint(place: str, release: AnyRelease, asked: Sequence[str], *, nothing: bool) -> None:
+    """Say how to ask for groups, and to somebody who has asked for nothing, how to ask for a range."""
+    example = f"Ask for a range: dawa query {shlex.quote(place)} {dawa.spec.ranges.example(release.axes)}"
+    for line in (groups.hint(place, release, asked), example if nothing else ""):
+        if line:
+            screen().print(text(line), soft_wrap=True)
+
+
+def _alone(parts: Sequence[groups.Part]) -> Release:
+    """The one histogram that is meant, for what is about one alone."""
+    one, whole = parts[0].release, parts[0].whole
+    if isinstance(whole, dawa.GroupedRelease) and (len(parts) > 1 or one is whole):
+        raise groups.choose(whole)
+    return dawa.results.grouped.single(one)
+
+
+def _show_band(release: Release, found: Band) -> None:
+    """Print a band, and what it promises."""
+    table, promise = figures.band_table(release, found)
+    screen().print(table)
+    screen().print(text(promise), soft_wrap=True)
+
+
+def _titled(release: AnyRelease) -> None:
     """Print what the release is called, if somebody said."""
     if release.about is not None and release.about.title:
         screen().print(text(release.about.title, "bold"), soft_wrap=True)
 
 
-def _ranges(release: Release, typed: Sequence[str], queries: str | None) -> list[Asked]:
+def answered(
+    parts: Sequence[groups.Part], asked: Sequence[Asked], confidence: float
+) -> tuple[list[Asked], list[Answer]]:
+    """Each range with the group that is meant, and the answers: for one range after the other all groups."""
+    clash = {name for one in asked for name, _ in one.labels} & {name for name, _ in parts[0].group}
+    if clash:
+        raise OptionError(
+            f"The ranges have a column {brief(clash.pop())}, by which the release has groups.",
+            "rename it, or leave it out; groups are chosen by --group.",
+        )
+    if len(asked) * len(parts) > MOST_ROWS:
+        raise OptionError(
+            f"{len(asked):,} ranges of {len(parts):,} groups are too many at once.",
+            "ask for fewer ranges, or for some groups with --group.",
+        )
+    each = [dawa.spec.ranges.answered(part.release, asked, confidence) for part in parts]
+    told_by = [[replace(one, group=part.group) for part in parts] for one in asked]
+    return list(chain.from_iterable(told_by)), [rows[at] for at in range(len(asked)) for rows in each]
+
+
+def _ranges(release: AnyRelease, typed: Sequence[str], queries: str | None) -> list[Asked]:
     """The ranges that were typed, then those in the file."""
     asked = [dawa.spec.ranges.typed(text, release.axes) for text in typed]
     return asked if queries is None else asked + dawa.spec.ranges.listed(queries, release.axes)
 
 
 def _show(
-    release: Release, asked: Sequence[Asked], answers: Sequence[Answer], told: Sequence[Figure], confidence: float
+    release: AnyRelease, asked: Sequence[Asked], answers: Sequence[Answer], told: Sequence[Figure], confidence: float
 ) -> None:
     """Tables for people: answers, figures, and the records that are in no range."""
     if answers:
         screen().print(answers_as_table(release, asked, answers))
     if told:
         screen().print(figures.table(told))
-    tell_apart(dawa.results.overview.overview(release, confidence))
+    tell_apart(dawa.results.overview.overview_of(release, confidence))
 
 
 def _band_alone(out: str | None, release: Release, found: Band, *, beside: bool) -> None:
@@ -171,14 +225,18 @@ def _band_alone(out: str | None, release: Release, found: Band, *, beside: bool)
 
 
 def _save(
-    out: str,
-    release: Release,
+    out: str | None,
+    release: AnyRelease,
     asked: Sequence[Asked],
     answers: Sequence[Answer],
     told: Sequence[Figure],
     confidence: float,
 ) -> None:
-    """A file of answers; a table of figures takes their place, and JSON holds both."""
+    """A file of answers, or CSV on stdout; a table of figures takes their place, and JSON holds both."""
+    if out is None:
+        rows = dawa.publish.tables.figures(told) if told else dawa.publish.tables.answers(release, asked, answers)
+        dawa.publish.tables.write(rows, sys.stdout)
+        return
     everything = _as_json(release, asked, answers, told, confidence)
     if told:
         dawa.publish.files.save_figures(out, told, everything)
@@ -189,18 +247,24 @@ def _save(
 
 
 def _as_json(
-    release: Release, asked: Sequence[Asked], answers: Sequence[Answer], told: Sequence[Figure], confidence: float
+    release: AnyRelease, asked: Sequence[Asked], answers: Sequence[Answer], told: Sequence[Figure], confidence: float
 ) -> dict[str, Any]:
     """All that is told, for machines."""
-    everything = dawa.results.overview.overview(release, confidence)
+    everything = dawa.results.overview.overview_of(release, confidence)
     listed = {"figures": [figure.row() for figure in told]} if told else {}
-    return {"answers": answers_as_json(release, asked, answers), **listed, **apart_as_json(release, everything)}
+    each = (
+        {"groups": [dict(dawa.spec.groups.named(one, release.by)) for one in release]}
+        if isinstance(release, dawa.GroupedRelease)
+        else {}
+    )
+    return {"answers": answers_as_json(release, asked, answers), **listed, **apart_as_json(everything), **each}
 
 
-def answers_as_json(release: Release, asked: Sequence[Asked], answers: Sequence[Answer]) -> list[dict[str, Any]]:
+def answers_as_json(release: AnyRelease, asked: Sequence[Asked], answers: Sequence[Answer]) -> list[dict[str, Any]]:
     """Answers with their ranges as JSON values."""
     return [
         {
+            **({"group": dict(one.group)} if one.group else {}),
             "labels": dict(one.labels),
             "range": {axis.column: [lo, hi] for axis, lo, hi in zip(release.axes, one.lo, one.hi, strict=True)},
             **found.row(),
@@ -209,15 +273,15 @@ def answers_as_json(release: Release, asked: Sequence[Asked], answers: Sequence[
     ]
 
 
-def answers_as_table(release: Release, asked: Sequence[Asked], answers: Sequence[Answer]) -> Table:
+def answers_as_table(release: AnyRelease, asked: Sequence[Asked], answers: Sequence[Answer]) -> Table:
     """Answers with their ranges as a table; what each counts besides, as a note beside it."""
     kept = release.privacy.kept
     notes = [answer.remark.removesuffix(kept).removesuffix("; ") for answer in answers]
     many, sure = called(release.about), _percent(answers[0].confidence)
     caption = f"low to high holds the true number of {many} with {sure} confidence or more"
     table = Table(caption=text(f"{caption}; all numbers are {kept}" if kept else caption))
-    names = dawa.publish.tables.labels(asked)
-    for name in (*names, *(axis.column for axis in release.axes)):
+    names, by = dawa.publish.tables.labels(asked), dawa.publish.tables.grouped(asked)
+    for name in (*by, *names, *(axis.column for axis in release.axes)):
         table.add_column(text(name))
     moved = any(answer.evened_out for answer in answers)
     for name in ("answer", *(["measured"] if moved else []), "noise margin", "bias bound", "low", "high"):
@@ -226,7 +290,8 @@ def answers_as_table(release: Release, asked: Sequence[Asked], answers: Sequence
         table.add_column("remark")
     for one, found, note in zip(asked, answers, notes, strict=True):
         known = dict(one.labels)
-        labels = [text(known.get(name, "")) for name in names]
+        labels = [text("all groups" if value is None else str(value)) for _, value in one.group]
+        labels += [text(known.get(name, "")) for name in names]
         spans = [text(f"{lo} to {hi}") for lo, hi in zip(one.lo, one.hi, strict=True)]
         errors = (found.noise_margin, found.bias_bound, found.low, found.high)
         numbers = (found.value, *([found.measured] if moved else []), *errors)
@@ -235,11 +300,10 @@ def answers_as_table(release: Release, asked: Sequence[Asked], answers: Sequence
     return table
 
 
-def apart_as_json(release: Release, found: Overview) -> dict[str, Any]:
+def apart_as_json(found: Overview) -> dict[str, Any]:
     """All records, in range and in none, as JSON values."""
-    columns = [axis.column for axis in release.axes]
     ways = [
-        {"label": way.label, "states": dict(zip(columns, way.states, strict=True)), **way.answer.row()}
+        {"label": way.label, "states": dict(zip(way.columns, way.states, strict=True)), **way.answer.row()}
         for way in found.ways
     ]
     return {
@@ -261,7 +325,7 @@ def tell_apart(found: Overview) -> None:
 
 def _ways(found: Overview) -> Table:
     """The records that are in no range by reason, as a table."""
-    table = Table(caption=f"in no range, so in no answer: {found.share:.1%} of all {found.records}")
+    table = Table(caption=f"in no {found.what}, so in no answer: {found.share:.1%} of all {found.records}")
     table.add_column(text(f"{found.records} with"))
     for name in ("number", "noise margin", "low", "high"):
         table.add_column(name, justify="right")

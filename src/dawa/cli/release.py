@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +9,7 @@ import typer
 
 import dawa
 from dawa.budget import shown
-from dawa.cli import making, options, specs, together, words
+from dawa.cli import groups, making, options, specs, together, words
 from dawa.cli.specs import Typed
 from dawa.cli.terminal import complain, reported, tell, write_json
 from dawa.errors import PublicNote, SpecError
@@ -33,6 +32,9 @@ HELP = """Release how many records lie between any two points of an attribute, w
       --column age --range 0:120 --epsilon 0.1 --dataset hr --out ages/
   zcat visits.jsonl.gz | dawa release - --format jsonl --column visit.age \\
       --range 0:120 --epsilon 0.5 --out visits/
+  dawa release flights.csv --column dep_delay --range -60:1440 \\
+      --by carrier=AA,UA,DL --epsilon 0.5 --out delays/
+                               # a histogram for each carrier, epsilon once
   dawa release spec.toml       # all of it in a file that can be reviewed
 
 \b
@@ -42,6 +44,7 @@ would be spent and how accurate it would be, and touches no data.
 """
 
 SETTINGS: dict[str, Any] = {"cls": options.InOrder}
+
 
 SaveSpec = Annotated[
     str | None,
@@ -89,6 +92,8 @@ def release(
     sheet: options.Sheet = None,
     table: options.Table = None,
     where: options.Where = None,
+    by: groups.By = None,
+    other: groups.Rest = False,
     queries: options.Queries = None,
     mechanism: options.Mechanism = None,
     option: options.Option = None,
@@ -142,6 +147,8 @@ def release(
             sheet=sheet,
             table=table,
             where=where,
+            by=by,
+            other=other,
             queries=queries,
             mechanism=mechanism,
             option=option,
@@ -197,7 +204,7 @@ def _tell(spec: Spec, made: making.Made) -> None:
     tell(
         _claim(released.privacy),
         *making.left(spec, made.account),
-        f"Ask it: dawa query {shlex.quote(str(made.written.folder))} {dawa.spec.ranges.example(released.axes)}",
+        making.example(made),
     )
 
 

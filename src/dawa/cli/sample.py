@@ -22,7 +22,8 @@ HELP = """Draw a synthetic table from a release: rows for tools that need rows, 
 \b
 No row is copied from the data: all are drawn from the released distribution,
 so they cost no epsilon and say nothing that the release does not. The columns
-are those of the axes. Records that are in no range, because they are missing,
+are those of the axes; where there are groups, the columns that say which come
+first, and every group has its part of the rows. Records that are in no range, because they are missing,
 outside or not listed, have no rows. Counts of these rows have no error bars:
 ask the release for counts, with dawa query.
 """
@@ -55,10 +56,10 @@ def sample(
             check.whole(seed, "--seed", 0)
         if out is not None:
             dawa.publish.files.ending(out, dawa.publish.files.ROWS)
-        found = dawa.publish.folder.opened(release)
-        pieces = found.sampled(rows, seed)
+        found = dawa.publish.folder.opened_any(release)
+        pieces, axes = found.sampled(rows, seed), dawa.publish.files.columns(found)
         if out is None:
-            dawa.publish.files.write_rows(sys.stdout, found.axes, pieces)
+            dawa.publish.files.write_rows(sys.stdout, axes, pieces)
         else:
-            dawa.publish.files.save_rows(out, found.axes, pieces)
+            dawa.publish.files.save_rows(out, axes, pieces)
         sys.stderr.write(NOTE)

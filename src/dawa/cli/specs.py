@@ -7,7 +7,6 @@ touched here: a table is named, and opened by whoever counts it.
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -16,18 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 import dawa
 from dawa import numerals
+from dawa.cli import groups
 from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER, Pairs, empty
 from dawa.errors import OptionError, SpecError
 from dawa.sources import forms
 from dawa.sources.labels import public
 from dawa.sources.tables import is_address, is_database
+from dawa.spec.groups import separated
 
 if TYPE_CHECKING:
     from dawa.axis import AutoAxis
+    from dawa.axis.groups import Grouping
     from dawa.ledger import Account
     from dawa.queries.workload import Workload
     from dawa.sources import Table, TableLike
-    from dawa.spec.model import AxisSpec, Spec, Value
+    from dawa.spec.model import AxisSpec, Spec
     from dawa.spec.ranges import Asked
     from dawa.spec.several import Several
 
@@ -65,6 +67,8 @@ class Typed:
     sheet: str | None
     table: str | None
     where: str | None
+    by: list[str] | None
+    other: bool
     queries: str | None
     mechanism: str | None
     option: list[str] | None
@@ -82,7 +86,8 @@ class Typed:
 
     def _given(self) -> dict[str, Any]:
         """The options that were given, but those of axes."""
-        return {name: value for name, value in vars(self).items() if name != "of_axes" and value not in (None, [], ())}
+        nothing: tuple[Any, ...] = (None, [], (), False)
+        return {name: value for name, value in vars(self).items() if name != "of_axes" and value not in nothing}
 
     def typed(self) -> Spec:
         """What these say, where they name a table."""
@@ -90,6 +95,7 @@ class Typed:
         found = axes(self.of_axes)
         options = _options(given.pop("option", ()))
         written = {name: _written(name, given.pop(name)) for name in dawa.spec.entries.DIALECT if name in given}
+        by = groups.columns(given.pop("by", ()), other=given.pop("other", False))
         if not found:
             raise SpecError(
                 "The release has no column.", "name the attribute and its bounds: --column age --range 0:120."
@@ -104,7 +110,7 @@ class Typed:
         rows = numerals.whole(given.get("max_rows_per_unit", ""))
         if rows is not None:
             given["max_rows_per_unit"] = rows
-        return dawa.spec.model.Spec(axes=found, options=options, dialect=text, **{"epsilon": None, **given})
+        return dawa.spec.model.Spec(axes=found, options=options, dialect=text, by=by, **{"epsilon": None, **given})
 
     def _in_a_file(self, given: dict[str, Any]) -> Spec | Several:
         """What the file says; beside it, no option may change what was reviewed."""
@@ -161,24 +167,10 @@ def _axis(given: dict[str, str]) -> AxisSpec:
     elif "range" in given:
         entries["start"], entries["stop"] = dawa.spec.notation.split(given["range"])
     if "values" in given:
-        entries["values"] = _categories(_separated(given["values"]))
+        entries["values"] = groups.categories(separated(given["values"]))
     if "edges" in given:
-        entries["edges"] = tuple(_separated(given["edges"]))
+        entries["edges"] = tuple(separated(given["edges"]))
     return dawa.spec.model.AxisSpec(**entries)
-
-
-def _separated(text: str) -> list[str]:
-    """What stands between commas; an entry with a comma of its own stands in double quotes."""
-    try:
-        return [entry.strip() for entry in next(csv.reader([text], skipinitialspace=True), [])]
-    except csv.Error:
-        raise SpecError("A list has a line break in it.", "separate its entries by commas.") from None
-
-
-def _categories(entries: list[str]) -> tuple[Value, ...]:
-    """Whole numbers where all are that, else text."""
-    numbers = tuple(number for number in map(numerals.whole, entries) if number is not None)
-    return numbers if [str(number) for number in numbers] == entries else tuple(entries)
 
 
 def _written(name: str, value: str) -> str | tuple[str, ...] | None:
@@ -188,7 +180,7 @@ def _written(name: str, value: str) -> str | tuple[str, ...] | None:
     (',', None, ('id', 'last, first'))
     """
     if name in {"header", "missing"}:
-        return tuple(_separated(value))
+        return tuple(separated(value))
     if name == "delimiter" and value.lower() in {"tab", "\\t"}:
         return "\t"
     return None if name in {"quote", "escape"} and value.lower() == "none" else value
@@ -196,7 +188,7 @@ def _written(name: str, value: str) -> str | tuple[str, ...] | None:
 
 def _unit(text: str) -> tuple[str, ...]:
     """The columns of a unit; none would silently protect single records."""
-    columns = tuple(_separated(text))
+    columns = tuple(separated(text))
     if not columns or not all(columns):
         raise SpecError(
             "The unit is empty, or one of its columns is.", "write --unit person, or leave it out to protect each row."
@@ -240,21 +232,23 @@ class Meaning:
         asked: The ranges that matter most, if any were named.
         workload: The same in cells.
         ledger: The ledger that pays, if one does.
+        by: The columns that put records into groups.
     """
 
     axes: tuple[dawa.Axis | AutoAxis, ...]
     asked: tuple[Asked, ...]
     workload: Workload | None
     ledger: str | None
+    by: tuple[Grouping, ...] = ()
 
 
 def meaning(spec: Spec) -> Meaning:
     """Read all that a spec names, except the data."""
     axes = tuple(axis.axis() for axis in spec.axes)
     if spec.queries is None:
-        return Meaning(axes, (), None, _ledger(spec))
+        return Meaning(axes, (), None, _ledger(spec), spec.groups)
     asked = _asked(spec, axes)
-    return Meaning(axes, asked, _workload(asked, axes), _ledger(spec))
+    return Meaning(axes, asked, _workload(asked, axes), _ledger(spec), spec.groups)
 
 
 def workload(spec: Spec, axes: tuple[dawa.Axis | AutoAxis, ...]) -> Workload | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -67,12 +66,12 @@ def plan(several: Several, wanted: Wanted, *, toml: bool, json: bool) -> None:
     found = {name: predicted.planned(spec, meant[name], wanted) for name, spec in several.specs.items()}
     if json:
         booked = None if account is None else predicted.booked(several.common, several.epsilon, account)
-        plans = {name: one.to_json() for name, one in found.items()}
+        plans = {name: {**one.to_json(), **predicted.grouping(meant[name])} for name, one in found.items()}
         write_json({"epsilon": str(several.epsilon), "out": several.out, "releases": plans, "ledger": booked})
         return
     for name, one in found.items():
         tell(f"{name}:")
-        predicted.tell_plan(several.specs[name], one)
+        predicted.tell_plan(several.specs[name], meant[name], one)
     tell(f"All {len(found)} releases together would spend epsilon = {shown(several.epsilon)}, at once or not at all.")
     if account is not None:
         tell(*predicted.left(several.common, several.epsilon, account))
@@ -112,5 +111,5 @@ def _tell(several: Several, folder: Path, found: Mapping[str, Made]) -> None:
         f" epsilon = {shown(several.epsilon)}, and are {shown(several.epsilon)}-differentially private for each"
         f" {last.release.privacy.unit}.",
         *making.left(several.common, last.account),
-        f"Ask one: dawa query {shlex.quote(str(last.written.folder))} {dawa.spec.ranges.example(last.release.axes)}",
+        making.example(last),
     )

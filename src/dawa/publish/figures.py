@@ -11,6 +11,7 @@ from dawa.errors import ReleaseError
 from dawa.results.quantiles import Quantile
 from dawa.results.release import Release
 from dawa.results.statistics import Statistic
+from dawa.spec.groups import Named
 
 QUANTILES = {"5%": 0.05, "Lower quartile": 0.25, "Median": 0.5, "Upper quartile": 0.75, "95%": 0.95}
 """The quantiles that a page shows, by name."""
@@ -30,6 +31,7 @@ class Figure:
         high: The upper end; infinite if there is none.
         confidence: The probability, at least, that it does.
         remark: What was counted and how, in words.
+        group: Which group of records it is about, by column; empty where there are no groups.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Figure:
     high: Any
     confidence: float
     remark: str
+    group: Named = ()
 
     @classmethod
     def of_quantile(cls, found: Quantile, axis: Axis, name: str = "") -> "Figure":
@@ -57,6 +60,7 @@ class Figure:
         """What JSON lists of it; where there is no upper end, it has none."""
         endless = isinstance(self.high, float) and math.isinf(self.high)
         return {
+            **({"group": dict(self.group)} if self.group else {}),
             "name": self.name,
             **{name: getattr(self, name) for name in COLUMNS},
             **({"high": None} if endless else {}),

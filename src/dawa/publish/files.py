@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dawa.axis import Axis, DateAxis, NumberAxis, OrderedAxis, readings
 from dawa.axis.dates import zone_named
+from dawa.axis.ordered import Label
 from dawa.axis.written import typed
 from dawa.errors import FolderError, OptionError
 from dawa.host import atomic
@@ -27,7 +28,7 @@ from dawa.numerals import exact, told
 from dawa.publish import figures, tables
 from dawa.publish.figures import Figure
 from dawa.results.answers import LISTED, Answer
-from dawa.results.release import Release
+from dawa.results.grouped import AnyRelease, GroupedRelease
 from dawa.spec.ranges import Asked
 
 ANSWERS, ROWS = (".csv", ".json", ".parquet"), (".csv", ".parquet")
@@ -67,7 +68,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 def save_answers(
     path: str | os.PathLike[str],
-    release: Release,
+    release: AnyRelease,
     asked: Sequence[Asked],
     found: Sequence[Answer],
     told_as_json: object,
@@ -107,12 +108,14 @@ def save_figures(path: str | os.PathLike[str], found: Sequence[Figure], told_as_
     with opened(path) as file:
         if form == ".parquet":
             numbers = figures.alike(found)
-            kinds = [pa.string(), *[pa.float64() if numbers else pa.string()] * 3, pa.float64(), pa.string()]
             columns = [list(column) for column in zip(*rows.rows, strict=True)]
-            for at in (1, 2, 3):
+            by = len(tables.grouped(found))
+            kinds = [pa.string(), *[pa.float64() if numbers else pa.string()] * 3, pa.float64(), pa.string()]
+            for at in range(by + 1, by + 4):
                 columns[at] = [float(value) if numbers else str(value) for value in columns[at]]
-            arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-            pyarrow.parquet.write_table(pa.table(arrays, names=list(rows.header)), file)
+            arrays = [pa.array(column, kind) for column, kind in zip(columns[by:], kinds, strict=True)]
+            named = [*map(_labels, columns[:by]), *arrays]
+            pyarrow.parquet.write_table(pa.table(named, names=list(rows.header)), file)
         elif form == ".json":
             file.write(f"{json.dumps(told_as_json, indent=1)}\n".encode())
         else:
@@ -142,17 +145,30 @@ def save_band(path: str | os.PathLike[str], axis: Axis, found: tables.Rows, told
                 tables.write(found, text)
 
 
-def answers_as_arrow(release: Release, asked: Sequence[Asked], found: Sequence[Answer]) -> pa.Table:
+def answers_as_arrow(release: AnyRelease, asked: Sequence[Asked], found: Sequence[Answer]) -> pa.Table:
     """Ranges with their answers in typed columns, which have the names of the CSV file."""
     rows = tables.answers(release, asked, found)
     axes = [axis for axis in release.axes for _ in ("from", "to")]
     first = len(rows.header) - len(LISTED) - len(axes)
     columns = [list(column) for column in zip(*rows.rows, strict=True)]
-    kinds = [pa.string()] * first + [_kind(axis) for axis in axes] + [pa.float64()] * (len(LISTED) - 1) + [pa.string()]
+    by = len(tables.grouped(asked))
+    kinds = [pa.string()] * (first - by) + [_kind(axis) for axis in axes]
+    kinds += [pa.float64()] * (len(LISTED) - 1) + [pa.string()]
     for at, axis in enumerate(axes, first):
         columns[at] = [_value(text, axis) for text in columns[at]]
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-    return pa.table(arrays, names=list(rows.header))
+    arrays = [pa.array(column, kind) for column, kind in zip(columns[by:], kinds, strict=True)]
+    return pa.table([*map(_labels, columns[:by]), *arrays], names=list(rows.header))
+
+
+def columns(release: AnyRelease) -> tuple[Axis, ...]:
+    """What the columns of synthetic rows hold: values of grouping columns, as ordered axes have them, then of axes."""
+    by = release.by if isinstance(release, GroupedRelease) else ()
+    return (*(OrderedAxis(one.column, _of_one_type(one.labels)) for one in by), *release.axes)
+
+
+def _of_one_type(labels: Sequence[Label]) -> Sequence[Label]:
+    """The values of a grouping column; as text if there is a group "other" of numbers."""
+    return labels if len({type(label) for label in labels}) == 1 else [str(label) for label in labels]
 
 
 def save_rows(path: str | os.PathLike[str], axes: Sequence[Axis], pieces: Iterable[Sequence[NDArray[Any]]]) -> None:
@@ -203,6 +219,14 @@ def _kind(axis: Axis, *, whole: bool = False) -> pa.DataType:
         labels = typed(axis, axis.value(np.arange(axis.size)))
         return pa.string() if labels.dtype == object else pa.from_numpy_dtype(labels.dtype)
     return pa.int64() if whole and max(abs(axis.start), abs(axis.stop)) < 2**53 else pa.float64()
+
+
+def _labels(column: Sequence[Any]) -> pa.Array:
+    """Values of a grouping column, and none where all groups are meant; text if there is a group "other" of numbers."""
+    kinds = {type(one) for one in column if one is not None}
+    if kinds in ({int}, {bool}):
+        return pa.array(column, pa.int64() if kinds == {int} else pa.bool_())
+    return pa.array([None if one is None else str(one) for one in column], pa.string())
 
 
 def _value(text: Any, axis: Axis) -> Any:  # noqa: ANN401  an end of any kind

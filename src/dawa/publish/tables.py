@@ -90,21 +90,35 @@ def apart(release: Release, confidence: float = 0.95) -> Rows:
 
 
 def answers(release: AnyRelease, asked: Sequence[Asked], found: Sequence[Answer]) -> Rows:
-    """Ranges with their answers; the other entries of their lines come first."""
-    names = labels(asked)
+    """Ranges with their answers; the group that is meant and the other entries of their lines come first."""
+    names, by = labels(asked), grouped(asked)
     alone = len(release.axes) == 1
     ends = [f"{'' if alone else axis.column + '_'}{end}" for axis in release.axes for end in ("from", "to")]
     rows = []
     for one, answer in zip(asked, found, strict=True):
         known = dict(one.labels)
         spans = (end for both in zip(one.lo, one.hi, strict=True) for end in both)
-        rows.append((*(known.get(name, "") for name in names), *spans, *answer.row().values()))
-    return Rows([*names, *ends, *LISTED], rows)
+        group = (value for _, value in one.group)
+        rows.append((*group, *(known.get(name, "") for name in names), *spans, *answer.row().values()))
+    header = [*names, *ends, *LISTED]
+    return Rows([*_beside(by, header), *header], rows)
 
 
 def figures(found: Sequence[Figure]) -> Rows:
-    """Figures with their intervals."""
-    return Rows(("name", *COLUMNS), [(one.name, *(getattr(one, name) for name in COLUMNS)) for one in found])
+    """Figures with their intervals, each after the group that it is about."""
+    rows = [(*(value for _, value in one.group), one.name, *(getattr(one, name) for name in COLUMNS)) for one in found]
+    header = ("name", *COLUMNS)
+    return Rows((*_beside(grouped(found), header), *header), rows)
+
+
+def grouped(asked: Sequence[Asked] | Sequence[Figure]) -> list[str]:
+    """The columns that say which group is meant; all rows have the same."""
+    return [name for name, _ in asked[0].group] if asked else []
+
+
+def _beside(by: Sequence[str], header: Sequence[str]) -> list[str]:
+    """Grouping columns as they are called beside other columns: no name comes twice."""
+    return [f"group_{name}" if name in header else name for name in by]
 
 
 def clips(release: Release) -> bool:

@@ -9,7 +9,7 @@ from dawa.budget import shown
 from dawa.errors import FolderError
 from dawa.host import atomic
 from dawa.publish import readme
-from dawa.results.release import Release
+from dawa.results.grouped import AnyRelease
 from dawa.results.statement import PrivacyStatement
 from dawa.spec.ranges import example
 
@@ -36,7 +36,7 @@ dawa query {first}/ {shell}
 """
 
 
-def write(folder: Path, releases: Mapping[str, Release]) -> None:
+def write(folder: Path, releases: Mapping[str, AnyRelease]) -> None:
     """Write what is about all of them into the folder that holds theirs.
 
     Raises:
@@ -51,7 +51,7 @@ def write(folder: Path, releases: Mapping[str, Release]) -> None:
         ) from None
 
 
-def _readme(releases: Mapping[str, Release]) -> str:
+def _readme(releases: Mapping[str, AnyRelease]) -> str:
     """The README, in Markdown."""
     name, first = next(iter(releases.items()))
     total = sum((release.privacy.epsilon for release in releases.values()), Fraction(0))
@@ -71,7 +71,7 @@ def _readme(releases: Mapping[str, Release]) -> str:
     )
 
 
-def _shared(releases: Mapping[str, Release]) -> tuple[str, str]:
+def _shared(releases: Mapping[str, AnyRelease]) -> tuple[str, str]:
     """The title and the description that all of them have; else the columns that they are about."""
     one = next(iter(releases.values()))
     titles, descriptions = (
@@ -84,7 +84,7 @@ def _shared(releases: Mapping[str, Release]) -> tuple[str, str]:
     return title, readme.description(one) if len(descriptions) == 1 else ""
 
 
-def _counted(release: Release) -> str:
+def _counted(release: AnyRelease) -> str:
     """Which records, along which axes."""
     kept = f", {release.privacy.kept}" if release.privacy.kept else ""
     return f"along {readme.along(release)}{kept}".replace("|", "\\|")

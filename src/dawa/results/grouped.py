@@ -200,7 +200,7 @@ class GroupedRelease(Mapping[Group, Release]):
         cell on an axis are in that group's own ``apart``.
         """
         named = [grouping.axis for grouping in self.by]
-        return apart_of(named, patterns(self.by), self.none, confidence, self.privacy.kept)
+        return apart_of(named, patterns(self.by), [self.none], confidence, self.privacy.kept)
 
     def to_pandas(self) -> "DataFrame":
         """The groups' tables under one another, with a column for each grouping column before the others.

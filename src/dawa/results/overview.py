@@ -5,19 +5,21 @@ nearly every record is missing, not listed or outside. Everything here follows f
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from dawa.axis import State
+from dawa.axis.apart import patterns
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.results.about import RECORDS, called
 from dawa.results.answers import Answer, check_confidence
 from dawa.results.estimate import Estimate
-from dawa.results.grouped import GroupedRelease
+from dawa.results.grouped import AnyRelease, GroupedRelease
 from dawa.results.margins import margin_factor
-from dawa.results.release import Apart, Release
+from dawa.results.release import Apart, Release, apart_of
 from dawa.strategy.base import RESOLUTION
 
 MUCH, MOST, NEARLY_ALL = 0.2, 0.5, 0.9
@@ -99,20 +101,29 @@ def overview(release: Release, confidence: float = 0.95) -> Overview:
     if release.others is None:
         return Overview(inside, None, (), called(release.about))
     ways = sorted(release.apart(confidence), key=lambda way: -way.answer.value)
-    together = _together(release.others, confidence, release.privacy.kept)
+    together = _together([release.others], confidence, release.privacy.kept)
     return Overview(inside, together, tuple(ways), called(release.about))
 
 
 def of_groups(release: GroupedRelease, confidence: float = 0.95) -> Overview:
-    """Look at all records of a release of groups: how many are in a group and have a cell, and how many in no group.
+    """Look at all records of a release of groups: how many are in a group and have a cell, and how many have none.
 
-    Records of a group that have no cell are in neither: each group has an overview of its own.
+    The others are in no group, or in a group and in no range: these are added up over the groups, and each group has an
+    overview of its own.
     """
     lows, highs = ([getattr(axis, end) for axis in release.axes] for end in ("start", "stop"))
     inside = release.answers([lows], [highs], confidence)[0]
-    ways = sorted(release.apart(confidence), key=lambda way: -way.answer.value)
-    together = _together(release.none, confidence, release.privacy.kept)
-    return Overview(inside, together, tuple(ways), called(release.about), "group")
+    kept, others = release.privacy.kept, [one for one in release.others if one is not None]
+    in_groups = apart_of(release.axes, patterns(release.axes), others, confidence, kept) if others else []
+    ways = sorted([*release.apart(confidence), *in_groups], key=lambda way: -way.answer.value)
+    what = "range or no group" if in_groups else "group"
+    together = _together([release.none, *others], confidence, kept)
+    return Overview(inside, together, tuple(ways), called(release.about), what)
+
+
+def overview_of(release: AnyRelease, confidence: float = 0.95) -> Overview:
+    """Look at all records of a release, with groups or without."""
+    return of_groups(release, confidence) if isinstance(release, GroupedRelease) else overview(release, confidence)
 
 
 def short(answer: Answer) -> str:
@@ -120,12 +131,14 @@ def short(answer: Answer) -> str:
     return f"{answer.value:,.0f} ± {answer.noise_margin:,.0f}"
 
 
-def _together(others: Estimate, confidence: float, note: str) -> Answer:
-    """The records of all ways, from the numbers before any was evened out."""
-    count = float(len(others.buckets))
-    queries = BucketQueries.of_runs(len(others.buckets), np.zeros(1), np.full(1, count))
-    factor = margin_factor(check_confidence(confidence), RESOLUTION / float(others.epsilon))
-    noise = factor * math.sqrt(float(others.variances_of(queries)[0]))
-    centre = float(others.unbiased.sum())
+def _together(others: Sequence[Estimate], confidence: float, note: str) -> Answer:
+    """The records of all ways, from the numbers before any was evened out; their noise is independent."""
+    variance = 0.0
+    for one in others:
+        every = BucketQueries.of_runs(len(one.buckets), np.zeros(1), np.full(1, float(len(one.buckets))))
+        variance += float(one.variances_of(every)[0])
+    factor = margin_factor(check_confidence(confidence), RESOLUTION / float(others[0].epsilon))
+    noise = factor * math.sqrt(variance)
+    centre = float(sum(one.unbiased.sum() for one in others))
     value, low, high = (max(number, 0.0) for number in (centre, centre - noise, centre + noise))
     return Answer(value, noise, 0.0, centre, low, high, float(confidence), note)

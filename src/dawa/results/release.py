@@ -48,21 +48,28 @@ class Apart:
         label: The reason, in words.
         states: Where their values lie on each axis.
         answer: How many they are.
+        columns: What the states are about: the axes, or the columns that put records into groups.
     """
 
     label: str
     states: tuple[State, ...]
     answer: Answer
+    columns: tuple[str, ...] = ()
 
 
 def apart_of(
-    axes: Sequence[Axis], ways: Sequence[tuple[State, ...]], others: Estimate, confidence: float, note: str
+    axes: Sequence[Axis], ways: Sequence[tuple[State, ...]], others: Sequence[Estimate], confidence: float, note: str
 ) -> list[Apart]:
-    """The records that are counted apart, one number for each of these ways; ``axes`` name what the ways are about."""
+    """The records that are counted apart, one number for each of these ways; ``axes`` name what the ways are about.
+
+    Several estimates are about different records, which add up.
+    """
     each, one = np.arange(len(ways), dtype=np.float64), np.ones(len(ways))
     queries = BucketQueries.of_runs(len(ways), each, each + 1)
-    found = answers([Ranged(others, queries, one, one > 0)], confidence, [note] * len(ways))
-    return [Apart(named(axes, way), way, answer) for way, answer in zip(ways, found, strict=True)]
+    ranged = [Ranged(estimate, queries, one, one > 0) for estimate in others]
+    found = answers(ranged, confidence, [note] * len(ways))
+    columns = tuple(axis.column for axis in axes)
+    return [Apart(named(axes, way), way, answer, columns) for way, answer in zip(ways, found, strict=True)]
 
 
 def with_ends(axes: Sequence[Axis], pairs: Sequence[tuple[object, object]], found: list[Answer]) -> list[Answer]:
@@ -185,7 +192,7 @@ class Release:
         ways = patterns(self.axes)
         if self.others is None:
             return []
-        return apart_of(self.axes, ways, self.others, confidence, self.privacy.kept)
+        return apart_of(self.axes, ways, [self.others], confidence, self.privacy.kept)
 
     def values(self, lo: ArrayLike | None = None, hi: ArrayLike | None = None) -> FloatArray:
         """The estimated number of records in each bucket, or in each of many ranges."""

@@ -1,3 +1,3 @@
-from . import entries, model, notation, ranges, several, toml
+from . import entries, groups, model, notation, ranges, several, toml
 
-__all__ = ["entries", "model", "notation", "ranges", "several", "toml"]
+__all__ = ["entries", "groups", "model", "notation", "ranges", "several", "toml"]

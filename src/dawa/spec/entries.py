@@ -93,6 +93,12 @@ def _words(value: object, name: str) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _yes(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise SpecError(f"{name} is neither true nor false.", f"write {name} = true, without quotes, or leave it out.")
+    return value
+
+
 def _mark(value: object, name: str) -> str | None:
     """A character; ``false`` means that there is none."""
     return None if value is False else _text(value, name)
@@ -165,6 +171,8 @@ AXIS: dict[str, Reader] = {
     "range": _text,
     "share": _number,
 }
+BY: dict[str, Reader] = {"column": _text, "values": _categories, "other": _yes}
+"""The keys of a grouping column, under [[by]]."""
 ABOUT: dict[str, Reader] = {
     "title": _text,
     "description": _text,

@@ -14,7 +14,8 @@ from urllib.parse import parse_qsl
 
 from dawa import budget
 from dawa.axis import AutoAxis, Axis, NumberAxis
-from dawa.errors import AxisError, SourceError, SpecError
+from dawa.axis.groups import Grouping, groupings
+from dawa.errors import AxisError, OptionError, SourceError, SpecError
 from dawa.limits import MOST_AXES
 from dawa.numerals import numeric, told
 from dawa.results.about import About
@@ -143,6 +144,21 @@ class AxisSpec:
 
 
 @dataclass(frozen=True)
+class GroupSpec:
+    """A column whose values put records into groups, as it is written down.
+
+    Attributes:
+        column: The column.
+        values: The values that are groups.
+        other: Whether all other values are one more group.
+    """
+
+    column: str
+    values: tuple[Value, ...]
+    other: bool = False
+
+
+@dataclass(frozen=True)
 class Spec:
     """A description of a release.
 
@@ -167,6 +183,7 @@ class Spec:
         format: What the file is, as the ending of its name would say: ``"csv"``, ``"jsonl"``, ``"xlsx"``, …
         sheet: The sheet of an Excel workbook; None takes the first one.
         about: Words about the data, for those who read the release.
+        by: The columns that put records into groups, each of which gets a histogram of its own; none make no groups.
     """
 
     source: str
@@ -187,6 +204,7 @@ class Spec:
     format: str | None = None
     sheet: str | None = None
     about: About | None = None
+    by: tuple[GroupSpec, ...] = ()
 
     def __post_init__(self) -> None:
         if self.epsilon is None:
@@ -219,6 +237,7 @@ class Spec:
                 "name it once: --table people, or people in the schema hr as --table hr.people.",
             )
         self._check_form()
+        self._check_groups()
         if self.where is not None:
             where_text.parsed(self.where)
         if self.ledger is not None and self.dataset is None:
@@ -230,6 +249,41 @@ class Spec:
                 "A run with a seed is not private, so no ledger books it.",
                 "leave out the seed to make a private release, or leave out the dataset and the ledger.",
             )
+
+    @property
+    def groups(self) -> tuple[Grouping, ...]:
+        """The grouping columns themselves."""
+        if len({one.column for one in self.by}) < len(self.by):
+            raise SpecError("Two grouping columns are the same.", "name each column once.")
+        return groupings(self.listed, other=self.other) if self.by else ()
+
+    @property
+    def listed(self) -> dict[str, list[Value]]:
+        """The values that are groups, by column."""
+        return {one.column: list(one.values) for one in self.by}
+
+    @property
+    def other(self) -> bool:
+        """Whether values that are not listed are a group too."""
+        return any(one.other for one in self.by)
+
+    def _check_groups(self) -> None:
+        """Refuse groups that no release could have."""
+        if len({one.other for one in self.by}) > 1:
+            raise SpecError(
+                "Values that are not listed are a group of one column, and not of another.",
+                "say other = true for every column, or for none.",
+            )
+        try:
+            columns = {grouping.column for grouping in self.groups}
+        except OptionError as error:
+            raise SpecError(error.problem, error.hint) from None
+        for axis in self.axes:
+            if axis.column in columns:
+                raise SpecError(
+                    f"The column {told(axis.column)} is an axis, and puts records into groups too.",
+                    "choose one of the two.",
+                )
 
     @property
     def kind(self) -> str | None:

@@ -24,6 +24,7 @@ from dawa.queries.workload import Workload
 from dawa.results.answers import Answer
 from dawa.results.grouped import AnyRelease
 from dawa.spec import notation
+from dawa.spec.groups import Named
 
 ENDS = (("lo", "hi"), ("from", "to"))
 """Names that the two columns of an axis may have; over several axes, ``age_lo`` and so on."""
@@ -40,12 +41,15 @@ class Asked:
         hi: The upper ends.
         where: The range's name in an error.
         labels: The other entries of its line, by column.
+        group: Which group of records is meant, by column; None of each column for all groups together, nothing where
+            there are no groups.
     """
 
     lo: tuple[str, ...]
     hi: tuple[str, ...]
     where: str
     labels: tuple[tuple[str, str], ...] = ()
+    group: Named = ()
 
 
 def typed(text: str, axes: Sequence[Axis]) -> Asked:

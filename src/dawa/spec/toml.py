@@ -26,8 +26,8 @@ from dawa.sources.dialect import Dialect
 from dawa.sources.labels import public
 from dawa.sources.tables import STANDARD_INPUT, is_address
 from dawa.spec import several
-from dawa.spec.entries import ABOUT, AXIS, DIALECT, SECTIONS, Bare, entries, known, table
-from dawa.spec.model import AxisSpec, Spec, beside, declared, without_password
+from dawa.spec.entries import ABOUT, AXIS, BY, DIALECT, SECTIONS, Bare, entries, known, table
+from dawa.spec.model import AxisSpec, GroupSpec, Spec, beside, declared, without_password
 from dawa.spec.several import Several
 
 SUFFIX = ".toml"
@@ -184,6 +184,7 @@ def written(spec: Spec, folder: Path) -> str:
         "# What dawa releases. Check it with `dawa plan`, make it with `dawa release`, followed by this file's name.",
         _section("[source]", place),
         *(_section("[[axes]]", _axis_entries(axis)) for axis in spec.axes),
+        *(_section("[[by]]", _group_entries(one)) for one in spec.by),
         _section("[privacy]", privacy, comment="epsilon is spent in full; without a unit, each record is protected"),
         _section("[release]", release),
     ]
@@ -215,13 +216,11 @@ def save(spec: Spec, path: str | os.PathLike[str]) -> Path:
 
 
 def _spec(data: dict[str, Any], folder: Path) -> Spec:
-    known(data, {**SECTIONS, "axes": AXIS, "about": ABOUT}, "The file")
+    known(data, {**SECTIONS, "axes": AXIS, "by": BY, "about": ABOUT}, "The file")
     source, privacy, release = (
         entries(table(data.get(name, {}), name), keys, f"[{name}]") for name, keys in SECTIONS.items()
     )
-    axes = data.get("axes", [])
-    if not isinstance(axes, list) or not all(isinstance(axis, dict) for axis in axes):
-        raise SpecError("axes is not a list of tables.", "write a line [[axes]] above each axis.")
+    axes, by = _tables(data, "axes", "axis"), _tables(data, "by", "grouping column")
     if ("file" in source) == ("url" in source):
         raise SpecError("[source] must name one file or one url.", 'write file = "people.parquet", for example.')
     place = source["file"] if "file" in source else without_password(source["url"], "url")
@@ -241,9 +240,18 @@ def _spec(data: dict[str, Any], folder: Path) -> Spec:
         about=_about(entries(table(data.get("about", {}), "about"), ABOUT, "[about]")),
         format=source.get("format"),
         sheet=source.get("sheet"),
+        by=tuple(_grouping(entries(one, BY, "[[by]]")) for one in by),
         **privacy,
         **release,
     )
+
+
+def _tables(data: dict[str, Any], name: str, each: str) -> list[dict[str, Any]]:
+    """A list of tables."""
+    found = data.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise SpecError(f"{name} is not a list of tables.", f"write a line [[{name}]] above each {each}.")
+    return found
 
 
 def _about(words: dict[str, Any]) -> About | None:
@@ -287,6 +295,17 @@ def _axis(entries: dict[str, Any]) -> AxisSpec:
         return AxisSpec(**entries)
     except DawaError as error:
         raise SpecError(error.problem, error.hint) from None
+
+
+def _grouping(entries: dict[str, Any]) -> GroupSpec:
+    for name, example in (("column", '"carrier"'), ("values", '["AA", "UA"]')):
+        if name not in entries:
+            raise SpecError(f"A grouping column has no {name}.", f"write {name} = {example} below [[by]].")
+    return GroupSpec(**entries)
+
+
+def _group_entries(one: GroupSpec) -> dict[str, Any]:
+    return {"column": one.column, "values": one.values, "other": one.other or None}
 
 
 def _axis_entries(axis: AxisSpec) -> dict[str, Any]:
