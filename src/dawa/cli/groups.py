@@ -18,7 +18,7 @@ from dawa.numerals import told
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.axis.groups import Group, Grouping
-    from dawa.results.grouped import AnyRelease
+    from dawa.results.grouped import AnyRelease, GroupedRelease
     from dawa.spec.groups import Named
     from dawa.spec.model import GroupSpec, Value
 
