@@ -228,3 +228,13 @@ def test_with_the_same_noise_one_record_changes_one_part():
         moved = [np.abs(a - b) for a, b in zip(made(record), fewer, strict=True)]
         assert sum(part.sum() for part in moved) == pytest.approx(1)
         assert sum(part.any() for part in moved) == 1
+
+
+@pytest.mark.parametrize("mechanism", ["dawa", "identity"])
+def test_a_group_is_released_as_its_records_alone_would_be(mechanism):
+    """With the same noise, the first group is bit for bit the release of its own records at the same epsilon."""
+    options = {"mechanism": mechanism, "epsilon": "1/2", "seed": 4}
+    rel = dawa.release(TABLE, AGE, **options, **CITIES)
+    alone = dawa.release(TABLE, AGE, where="city = 'Rome'", **options)
+    np.testing.assert_array_equal(rel["Rome"].estimate.buckets.bounds, alone.estimate.buckets.bounds)
+    np.testing.assert_array_equal(rel["Rome"].estimate.unbiased, alone.estimate.unbiased)

@@ -89,7 +89,7 @@ def separate(sample: Sample, epsilon: str, seed: int, asked: Workload) -> list[F
     """A release for each group, of the records that a condition lets through."""
     found = []
     for place, group in enumerate(sample.groups):
-        noise = 100_000 + 1000 * seed + place
+        noise = 10_000_000 + 1000 * seed + place
         only = f"{sample.by} = '{group}'"
         rel = dawa.release(sample.table, sample.axis, epsilon=epsilon, where=only, seed=noise)
         found.append(rel.estimate.answers(asked))
@@ -99,7 +99,7 @@ def separate(sample: Sample, epsilon: str, seed: int, asked: Workload) -> list[F
 def as_an_axis(sample: Sample, epsilon: str, seed: int, asked: Workload) -> list[FloatArray]:
     """One release over two axes, the groups' first."""
     axes, count = (Axis.ordered(sample.by, sample.groups), sample.axis), len(sample.groups)
-    rel = dawa.release(sample.table, axes, epsilon=epsilon, seed=200_000 + seed)
+    rel = dawa.release(sample.table, axes, epsilon=epsilon, seed=20_000_000 + seed)
     lows, highs = (np.asarray(ends).ravel() for ends in (asked.lo, asked.hi))
     found = []
     for place in range(count):
@@ -132,10 +132,9 @@ def main() -> None:
     for sample in samples():
         if chosen.only and chosen.only not in sample.name:
             continue
-        for epsilon in EPSILONS:
-            errors = {
-                name: [error(sample, epsilon, seed, way) for seed in range(chosen.runs)] for name, way in WAYS.items()
-            }
+        for place, epsilon in enumerate(EPSILONS):
+            seeds = range(1000 * place, 1000 * place + chosen.runs)  # so that no two lines have the same noise
+            errors = {name: [error(sample, epsilon, seed, way) for seed in seeds] for name, way in WAYS.items()}
             means = {name: float(np.mean(each)) for name, each in errors.items()}
             ratios.append(means["by="] / min(means["separate"], means["axis"]))
             told = "".join(
