@@ -7,14 +7,14 @@ maps that are not part of the comparison with the research code: real places and
 """
 
 import argparse
-from dataclasses import replace
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
 
 import dawa
 from dawa.arrays import FloatArray, IntArray
-from dawa.partition import Walk
+from dawa.partition import Gauge, Walk
 from dawa.partition.walk import on_maps
 from dawa.workloads import random_rectangles
 from dawa_bench import comparison, places
@@ -38,21 +38,23 @@ CHANGES: dict[str, Walk] = {
 }
 
 MAP_EPSILONS = ("0.01", "0.1")
-MAP_CHANGES: dict[str, Walk] = {
-    "coarse_share 5%": replace(on_maps(), coarse_share=Fraction(5, 100)),
-    "coarse_share 12%": replace(on_maps(), coarse_share=Fraction(12, 100)),
-    "fine_share 12%": replace(on_maps(), fine_share=Fraction(12, 100)),
-    "fine_share 25%": replace(on_maps(), fine_share=Fraction(25, 100)),
-    "least 0.07": replace(on_maps(), least=0.07),
-    "least 0.15": replace(on_maps(), least=0.15),
-    "coarse_theta -0.9": replace(on_maps(), coarse_theta=-0.9),
-    "coarse_theta -0.3": replace(on_maps(), coarse_theta=-0.3),
-    "fine_theta 0.0": replace(on_maps(), fine_theta=0.0),
-    "fine_theta 0.6": replace(on_maps(), fine_theta=0.6),
-    "dense 8": replace(on_maps(), dense=8),
-    "dense 16": replace(on_maps(), dense=16),
-    "no dense blocks": replace(on_maps(), dense=10**9),
-    "two parts at a time": replace(on_maps(), fan=2),
+MAP_CHANGES: dict[str, Gauge | Walk] = {
+    "walk_share 3%": Gauge(walk_share=Fraction(3, 100)),
+    "walk_share 8%": Gauge(walk_share=Fraction(8, 100)),
+    "second_share 10%": Gauge(second_share=Fraction(10, 100)),
+    "second_share 22%": Gauge(second_share=Fraction(22, 100)),
+    "per_bucket 4": Gauge(per_bucket=4),
+    "per_bucket 9": Gauge(per_bucket=9),
+    "least 0.07": Gauge(least=0.07),
+    "least 0.15": Gauge(least=0.15),
+    "theta -0.9": Gauge(theta=-0.9),
+    "theta -0.3": Gauge(theta=-0.3),
+    "second_theta 0.6": Gauge(second_theta=0.6),
+    "dense 8": Gauge(dense=8),
+    "dense 16": Gauge(dense=16),
+    "always the gauge": Gauge(crowded=100),
+    "always two walks": Gauge(crowded=-100),
+    "two walks as before": on_maps(),
 }
 
 
@@ -91,7 +93,7 @@ def asked(shape: tuple[int, ...], seed: int) -> dawa.Workload:
     return dawa.workloads.uniform(shape[0], seed=seed) if len(shape) == 1 else random_rectangles(shape, seed=seed)
 
 
-def errors(walk: Walk, histograms: dict[str, IntArray], epsilons: tuple[str, ...], trials: int) -> FloatArray:
+def errors(walk: Gauge | Walk, histograms: dict[str, IntArray], epsilons: tuple[str, ...], trials: int) -> FloatArray:
     """Mean L1 error per query for each histogram and epsilon."""
     found = []
     for counts in histograms.values():
@@ -117,8 +119,9 @@ def main() -> None:
     kind, histograms = comparison.measured_on(2 if chosen.maps else 1)
     other = {"others": other_maps()} if chosen.maps else {"variants": variants(histograms)}
     sets = {"as they are": histograms, **other}
-    walks, epsilons = (MAP_CHANGES, MAP_EPSILONS) if chosen.maps else (CHANGES, EPSILONS)
-    default = on_maps() if chosen.maps else Walk()
+    walks: Mapping[str, Gauge | Walk] = MAP_CHANGES if chosen.maps else CHANGES
+    epsilons = MAP_EPSILONS if chosen.maps else EPSILONS
+    default = Gauge() if chosen.maps else Walk()
     base = {name: errors(default, counts, epsilons, chosen.trials) for name, counts in sets.items()}
     print(f"Error with one option of the walk changed, over the default's, on {kind} data")
     print(f"{'change':20}" + "".join(f"{name:>14}" for name in sets))

@@ -9,6 +9,7 @@ and keeps the second walk's budget for measuring.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 
@@ -52,26 +53,7 @@ class Walk:
     dense: int = 8
 
     def __post_init__(self) -> None:
-        for name in ("coarse_share", "fine_share"):
-            object.__setattr__(self, name, budget.share(getattr(self, name), name))
-        for name in ("fan", "many", "block", "dense"):
-            object.__setattr__(self, name, check.whole(getattr(self, name), name))
-        for name in ("least", "coarse_theta", "fine_theta"):
-            object.__setattr__(self, name, check.number(getattr(self, name), name))
-        if self.coarse_share + self.fine_share > LARGEST_SHARE:
-            raise BudgetError(
-                f"The walk's shares must leave at least {float(1 - LARGEST_SHARE)} for measuring.",
-                "the defaults spend 7% and then 10%.",
-            )
-        if not 0 < self.least < 0.5:
-            raise OptionError(f"least={self.least} is not between 0 and 1/2.", "pass a number such as least=0.15.")
-        for name in ("fan", "block"):
-            if getattr(self, name) & (getattr(self, name) - 1):
-                raise OptionError(
-                    f"{name}={getattr(self, name)} is not a power of two.", f"pass {name}=64, for example."
-                )
-        if self.fan < 2:
-            raise OptionError("fan=1 splits nothing.", "pass 2, or 4 on maps.")
+        check_options(self, ("coarse_share", "fine_share"), ("least", "coarse_theta", "fine_theta"))
 
     def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, randomness: Randomness) -> Buckets:
         """Choose buckets by both walks."""
@@ -87,8 +69,57 @@ class Walk:
         return split_table(coarse, self.least, self.coarse_theta), split_table(fine, self.least, self.fine_theta)
 
 
+class Fanned(Protocol):
+    """The options that all walks have."""
+
+    @property
+    def least(self) -> float: ...  # noqa: D102
+    @property
+    def fan(self) -> int: ...  # noqa: D102
+    @property
+    def many(self) -> int: ...  # noqa: D102
+    @property
+    def block(self) -> int: ...  # noqa: D102
+    @property
+    def dense(self) -> int: ...  # noqa: D102
+
+
+def check_options(options: Fanned, shares: tuple[str, str], numbers: tuple[str, ...]) -> None:
+    """Check the options of a walk and whatever follows it, and set them to plain values.
+
+    Args:
+        options: They, whose two steps spend shares of epsilon.
+        shares: The names of these shares.
+        numbers: The names of its options that are any finite number.
+
+    Raises:
+        DawaError: If an option is not what it should be.
+    """
+    for name in shares:
+        object.__setattr__(options, name, budget.share(getattr(options, name), name))
+    for name in ("fan", "many", "block", "dense"):
+        object.__setattr__(options, name, check.whole(getattr(options, name), name))
+    for name in numbers:
+        object.__setattr__(options, name, check.number(getattr(options, name), name))
+    if sum(getattr(options, name) for name in shares) > LARGEST_SHARE:
+        usual = (f"{float(100 * getattr(type(options), name)):g}%" for name in shares)
+        raise BudgetError(
+            f"The walk's shares must leave at least {float(1 - LARGEST_SHARE)} for measuring.",
+            f"the defaults spend {' and then '.join(usual)}.",
+        )
+    if not 0 < options.least < 0.5:
+        raise OptionError(f"least={options.least} is not between 0 and 1/2.", "pass a number such as least=0.15.")
+    for name in ("fan", "block"):
+        if getattr(options, name) & (getattr(options, name) - 1):
+            raise OptionError(
+                f"{name}={getattr(options, name)} is not a power of two.", f"pass {name}=64, for example."
+            )
+    if options.fan < 2:
+        raise OptionError("fan=1 splits nothing.", "pass 2, or 4 on maps.")
+
+
 def on_maps() -> Walk:
-    """The walk for several axes: four parts at a time, the squares of a quadtree."""
+    """Both walks for several axes, four parts at a time. The default there is ``gauge``, which builds on the first."""
     return Walk(
         coarse_share=Fraction(8, 100),
         fine_share=Fraction(20, 100),
@@ -175,7 +206,7 @@ def walk(
     return Nodes(start[order], height[order], depth[order])
 
 
-def dense_leaves(leaves: Nodes, options: Walk) -> BoolArray:
+def dense_leaves(leaves: Nodes, options: Fanned) -> BoolArray:
     """Which leaves of the first walk lie in dense blocks: a public function of the first walk's output."""
     dense = np.zeros(len(leaves.start), bool)
     if len(leaves.start) >= options.many:
@@ -196,7 +227,7 @@ def two_phase(exposed: Occupied, size: int, epsilon: Fraction, options: Walk, ra
     dense = dense_leaves(coarse, options)
     fine = walk(exposed, size, coarse.where(~dense).at_root(), fine_table, randomness, fan=options.fan)
     spared = coarse.where(dense)
-    cells = _every_cell(spared.start, spared.stop(size))
+    cells = cells_of(spared.start, spared.stop(size))
     start = np.concatenate((fine.start, cells))
     order = np.argsort(start, kind="stable")
     return Buckets(
@@ -213,6 +244,12 @@ def loss(epsilon: Fraction, options: Walk) -> Fraction:
     return sum((Fraction(table.loss) for table in options.tables(epsilon)), Fraction(0))
 
 
+def cells_of(start: IntArray, stop: IntArray) -> IntArray:
+    """All cells of the given intervals."""
+    widths = stop - start
+    return np.repeat(start - (np.cumsum(widths) - widths), widths) + np.arange(widths.sum())
+
+
 def _trimmed(start: IntArray, height: IntArray, size: int, bits: int) -> IntArray:
     """The least height that still covers a node's cells inside the domain."""
     trimmed = height.copy()
@@ -224,9 +261,3 @@ def _trimmed(start: IntArray, height: IntArray, size: int, bits: int) -> IntArra
 def _height(cells: int, bits: int) -> int:
     """The least multiple of ``bits`` such that two to that power is no less than the cells."""
     return -(-(cells - 1).bit_length() // bits) * bits
-
-
-def _every_cell(start: IntArray, stop: IntArray) -> IntArray:
-    """All cells of the given intervals."""
-    widths = stop - start
-    return np.repeat(start - (np.cumsum(widths) - widths), widths) + np.arange(widths.sum())
