@@ -139,7 +139,7 @@ def private_steps():
 
 
 def test_there_are_private_steps():
-    assert len(private_steps()) == 12
+    assert len(private_steps()) == 13
 
 
 @pytest.mark.parametrize("name", private_steps())

@@ -3,6 +3,7 @@
 | module | partition | private because |
 |---|---|---|
 | ``walk`` | the two-phase tree walk, the default | ``walk.md`` |
+| ``filled`` | every cell if much of the domain is filled, else the walk | ``filled.md`` |
 | ``noisy_cost`` | the paper's Algorithm 1, as proven there | ``noisy_cost.md`` |
 | ``php`` | recursive bisection (Ács et al. 2012) | ``php.md`` |
 | ``structure_first`` | bounds drawn one by one (Xu et al. 2013) | ``structure_first.md`` |
@@ -13,6 +14,7 @@
 """
 
 from dawa.partition.buckets import Buckets, every_cell, given
+from dawa.partition.filled import Filled
 from dawa.partition.kd_tree import KdTree
 from dawa.partition.noisy_cost import NoisyCost
 from dawa.partition.php import Php
@@ -23,6 +25,7 @@ from dawa.partition.walk import Walk
 
 __all__ = [
     "Buckets",
+    "Filled",
     "KdTree",
     "NoisyCost",
     "Php",
