@@ -1,6 +1,7 @@
 """What DAWA aims at: small errors, or narrow promises."""
 
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,6 +12,11 @@ from dawa_bench import guarantee
 
 RNG = np.random.default_rng(0)
 UNEVEN = RNG.poisson(50, 512) * RNG.integers(0, 5, 512)
+
+
+def promised_of_fresh(est):
+    """The mean width of the intervals of ranges all over the domain."""
+    return guarantee._once(est, np.zeros(est.size, int), dawa.workloads.uniform(est.size, 200, seed=9)).promised
 
 
 def promised(est, lo=13, hi=377):
@@ -24,15 +30,27 @@ def test_for_a_guarantee_every_cell_is_measured_and_intervals_are_narrower():
     close = dawa.estimate(UNEVEN, epsilon="0.1", seed=1, effort="fast")
     assert len(sure.buckets) == 512 > len(close.buckets)
     assert promised(sure) < promised(close)
-    assert sure.split["partition"] == 0
-    assert (sure.options["aim"], sure.options["partition"]) == ("guarantee", "none")
+    assert sure.split["partition"] == Fraction(2, 1000)
+    assert (sure.options["aim"], sure.options["partition"]["method"]) == ("guarantee", "Filled")
     assert close.options["aim"] == "error"
 
 
-def test_it_is_the_same_as_no_partition():
-    sure = dawa.estimate(UNEVEN, epsilon="0.1", seed=1, aim="guarantee", effort="fast")
-    none = dawa.estimate(UNEVEN, epsilon="0.1", seed=1, partition="none", effort="fast")
+def test_on_few_cells_it_is_the_same_as_no_partition():
+    few = UNEVEN[:128]
+    sure = dawa.estimate(few, epsilon="0.1", seed=1, aim="guarantee", effort="fast")
+    none = dawa.estimate(few, epsilon="0.1", seed=1, partition="none", effort="fast")
     np.testing.assert_array_equal(sure.totals, none.totals)
+    assert (sure.split["partition"], sure.options["partition"]) == (0, "none")
+
+
+def test_where_records_lie_in_few_places_buckets_promise_more():
+    counts = np.zeros(4096, int)
+    counts[1000:1010] = 2000
+    sure = dawa.estimate(counts, epsilon="0.1", seed=1, aim="guarantee", effort="fast")
+    none = dawa.estimate(counts, epsilon="0.1", seed=1, partition="none", effort="fast")
+    assert len(sure.buckets) < 1000
+    assert promised_of_fresh(sure) < 0.9 * promised_of_fresh(none)
+    assert Fraction(2, 1000) < sure.split["partition"] < Fraction(3, 100)
 
 
 @pytest.mark.parametrize("shape", [(64,), (8, 8)])

@@ -105,7 +105,7 @@ class Typed:
             given["unit"] = _unit(given["unit"])
         if self.about:
             words = dict(self.about)
-            read = dawa.spec.toml.words(words.pop("about")) if "about" in words else {}
+            read = dawa.spec.toml.read_about(words.pop("about")) if "about" in words else {}
             given["about"] = dawa.About(**{**read, **words})
         rows = numerals.whole(given.get("max_rows_per_unit", ""))
         if rows is not None:

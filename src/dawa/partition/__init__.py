@@ -4,6 +4,7 @@
 |---|---|---|
 | ``walk`` | the two-phase tree walk, the default on a line | ``walk.md`` |
 | ``gauge`` | one walk, then noisy unevenness or a second walk: the default on maps | ``gauge.md`` |
+| ``filled`` | every cell if much of the domain is filled, else the walk | ``filled.md`` |
 | ``noisy_cost`` | the paper's Algorithm 1, as proven there | ``noisy_cost.md`` |
 | ``php`` | recursive bisection (Ács et al. 2012) | ``php.md`` |
 | ``structure_first`` | bounds drawn one by one (Xu et al. 2013) | ``structure_first.md`` |
@@ -14,6 +15,7 @@
 """
 
 from dawa.partition.buckets import Buckets, every_cell, given
+from dawa.partition.filled import Filled
 from dawa.partition.gauge import Gauge
 from dawa.partition.kd_tree import KdTree
 from dawa.partition.noisy_cost import NoisyCost
@@ -25,6 +27,7 @@ from dawa.partition.walk import Walk
 
 __all__ = [
     "Buckets",
+    "Filled",
     "Gauge",
     "KdTree",
     "NoisyCost",

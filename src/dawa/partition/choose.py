@@ -9,6 +9,7 @@ from dawa.counts import Counts
 from dawa.errors import BudgetError, OptionError
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets, GridMethod, Method, every_cell, given
+from dawa.partition.filled import Filled
 from dawa.partition.gauge import Gauge
 from dawa.partition.noisy_cost import NoisyCost
 from dawa.partition.php import Php
@@ -19,6 +20,7 @@ from dawa.partition.walk import Walk
 
 METHODS: dict[str, Method | GridMethod] = {
     "walk": Walk(),
+    "filled": Filled(),
     "noisy-cost": NoisyCost(),
     "php": Php(),
     "structure-first": StructureFirst(),

@@ -48,7 +48,7 @@ def read(path: str | os.PathLike[str]) -> Spec | Several:
     return parsed(decoded(_bytes(source, "a spec, such as spec.toml"), source), source)
 
 
-def words(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Words about the data from a file of their own, TOML or JSON, with the keys of ``[about]``.
 
     Raises:
