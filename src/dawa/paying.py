@@ -16,12 +16,13 @@ from uuid import uuid4
 
 from dawa import progress
 from dawa.axis import AutoAxis, Axis
+from dawa.axis.groups import Grouping
 from dawa.budget import shown
 from dawa.errors import LedgerError, OptionError, PublicNote, SourceError, TakenBackError
 from dawa.host import interrupts, scratch
 from dawa.numerals import told
+from dawa.results.grouped import AnyRelease
 from dawa.results.keeping import KEPT, FileKeeper, Keeper, Kept, warned
-from dawa.results.release import Release
 from dawa.sources.tables import Source
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class Payment:
         if self.keeper is not None and self._hold is None:
             self._hold = self._paid.enter_context(interrupts.held(lambda: progress.reached(WAITING)))
 
-    def settled(self, release: Release) -> Release:
+    def settled(self, release: AnyRelease) -> AnyRelease:
         """Keep the release, then tell the ledger that it was made.
 
         Raises:
@@ -197,6 +198,7 @@ def described(
     max_rows_per_unit: int | str | None,
     options: Mapping[str, Any],
     declared: Mapping[str, Any],
+    by: tuple[Grouping, ...] = (),
 ) -> dict[str, Any]:
     """What the budget is spent on, for the ledger: public inputs alone."""
     plain = {
@@ -207,5 +209,6 @@ def described(
         "unit": unit[0] if len(unit) == 1 else list(unit) or None,
         "max_rows_per_unit": 1 if max_rows_per_unit is None else max_rows_per_unit,
         "options": plain,
+        **({"by": [grouping.to_json() for grouping in by]} if by else {}),
         **declared,
     }

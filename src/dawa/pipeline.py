@@ -4,11 +4,12 @@ Both check everything that is public first, then hand the private part, unread, 
 """
 
 import math
-from contextlib import ExitStack
+from collections.abc import Iterable
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike
 from dawa import budget, check, mechanisms, paying, progress, sources
 from dawa.arrays import frozen
 from dawa.axis import AutoAxis, Axis, AxisLike
+from dawa.axis.groups import By, Grouping, groupings
 from dawa.bounds import search as bounds
 from dawa.budget import Epsilon
 from dawa.counts import Counts
@@ -35,9 +37,10 @@ from dawa.paying import Payment
 from dawa.queries.workload import Workload
 from dawa.results.about import About
 from dawa.results.estimate import Estimate
+from dawa.results.grouped import GroupedRelease
 from dawa.results.keeping import Keeper
 from dawa.results.release import Release
-from dawa.results.statement import PrivacyStatement, protected
+from dawa.results.statement import PrivacyStatement, protected, spent_by_all
 from dawa.sources.tables import TableLike, UnitLike
 from dawa.sources.where import Where
 from dawa.sources.where_text import optional
@@ -93,11 +96,15 @@ def _estimate(
     return replace(found, mechanism=mechanism.name)
 
 
+@overload
 def release(
     table: TableLike,
     axes: AxisLike,
     *,
     epsilon: Epsilon,
+    by: None = None,
+    groups: None = None,
+    other: bool = False,
     unit: UnitLike | None = None,
     max_rows_per_unit: int | str | None = None,
     where: Where | str | None = None,
@@ -109,8 +116,56 @@ def release(
     seed: int | None = None,
     out: str | PathLike[str] | Keeper | None = None,
     **options: Any,  # noqa: ANN401  each mechanism checks its own
-) -> Release:
+) -> Release: ...
+
+
+@overload
+def release(
+    table: TableLike,
+    axes: AxisLike,
+    *,
+    epsilon: Epsilon,
+    by: By,
+    groups: Iterable[Any] | None = None,
+    other: bool = False,
+    unit: UnitLike | None = None,
+    max_rows_per_unit: int | str | None = None,
+    where: Where | str | None = None,
+    workload: Workload | None = None,
+    mechanism: MechanismLike = "dawa",
+    about: About | None = None,
+    ledger: "LedgerLike | None" = None,
+    dataset: str | None = None,
+    seed: int | None = None,
+    out: str | PathLike[str] | Keeper | None = None,
+    **options: Any,  # noqa: ANN401  each mechanism checks its own
+) -> GroupedRelease: ...
+
+
+def release(
+    table: TableLike,
+    axes: AxisLike,
+    *,
+    epsilon: Epsilon,
+    by: By | None = None,
+    groups: Iterable[Any] | None = None,
+    other: bool = False,
+    unit: UnitLike | None = None,
+    max_rows_per_unit: int | str | None = None,
+    where: Where | str | None = None,
+    workload: Workload | None = None,
+    mechanism: MechanismLike = "dawa",
+    about: About | None = None,
+    ledger: "LedgerLike | None" = None,
+    dataset: str | None = None,
+    seed: int | None = None,
+    out: str | PathLike[str] | Keeper | None = None,
+    **options: Any,
+) -> Release | GroupedRelease:
     """Release how a table's records lie along axes, under epsilon-differential privacy for each record or person.
+
+    With ``by``, the release has a histogram for each group of records, and still costs epsilon once: a record is in one
+    group at most.
 
     Args:
         table: A path to a CSV, JSON lines, Excel, Parquet or Arrow file, ``"people.sqlite#table"``, ``"-"`` for
@@ -119,11 +174,17 @@ def release(
         axes: The attribute with its public bounds and step, or up to four of them; ``Axis.auto`` finds bounds in the
             data, for a share of epsilon.
         epsilon: The budget, all of which is spent.
+        by: The column that puts records into groups, or up to four of them; or their values by column, as in
+            ``by={"carrier": ["AA", "UA"]}``.
+        groups: The values of that column that are groups; of several columns, one list for each: groups are then all
+            combinations. They are public, and never read from the data.
+        other: Whether records with a value that is not listed are one more group, called "other"; else they are counted
+            apart, as records without a value always are.
         unit: The column that says whose record it is, or several that say it together. Each unit is then protected,
             with all of its records.
-        max_rows_per_unit: How many records of one unit are counted, chosen at random; needed where there is a unit.
-            ``"auto"`` finds a number that keeps nine tenths of all records, ``"95%"`` one that keeps that part, for a
-            twentieth of epsilon.
+        max_rows_per_unit: How many records of one unit are counted, in all groups together, chosen at random; needed
+            where there is a unit. ``"auto"`` finds a number that keeps nine tenths of all records, ``"95%"`` one that
+            keeps that part, for a twentieth of epsilon.
         where: Which records are counted, such as ``"carrier = 'AA' and year >= 2013"``; None counts all.
         workload: What will be asked most; None stands for all ranges equally.
         mechanism: A name from ``dawa.mechanisms.names(with_error_bars=True)``, or one of them with its options.
@@ -145,9 +206,13 @@ def release(
     >>> rel = dawa.release({"age": [31, 45, 45, 62]}, dawa.Axis("age", 0, 100), epsilon=1)
     >>> rel.answer(40, 50).confidence
     0.95
+    >>> table = {"age": [31, 45, 45, 62], "sex": ["f", "m", "f", "m"]}
+    >>> rel = dawa.release(table, dawa.Axis("age", 0, 100), epsilon=1, by="sex", groups=["f", "m"])
+    >>> rel["f"].answer(40, 50).confidence
+    0.95
     """
     paying.check_seed(seed, ledger, dataset)
-    listed = listed_axes(axes)
+    listed, grouped = listed_axes(axes), groupings(by, groups, other=other)
     total = budget.exact(epsilon)
     randomness = randomness_for(seed)
     chosen = mechanisms.configured(mechanism, options)
@@ -157,6 +222,7 @@ def release(
             "use 'dawa', or dawa.estimate if you need no error bars.",
         )
     owner, condition = sources.unit_columns(unit), optional(where)
+    check_groups(grouped, listed, owner)
     if not isinstance(about, (About, type(None))):
         raise OptionError(f"about={told(about)} is no dawa.About.", 'pass dawa.About(title="Flights"), for example.')
     if seed is None:
@@ -171,17 +237,18 @@ def release(
         )
     payment = Payment.of(ledger, dataset, out)
     with payment.accounted():  # from the reservation on, a failure says what it cost
-        search = bounds.planned(table, listed, owner, max_rows_per_unit, condition)
+        search = bounds.planned(table, listed, owner, max_rows_per_unit, condition, grouped)
         searched = {what: budget.exact(share * total, what) for what, share in search.shares.items()}
         rest = total - sum(searched.values())
         with ExitStack() as reading:
-            query = reading.enter_context(sources.query(table, search.probes, owner, search.most, condition))
+            query = reading.enter_context(sources.query(table, search.probes, owner, search.most, condition, grouped))
             query.check()
             only = () if condition is None else (condition.describe(),)
-            handling = (*query.source.handling, *only)
+            handling = (*query.source.handling, *only, *(grouping.describe() for grouping in grouped))
             domain = _widest(search, rest, workload, chosen, try_it=payment.book is not None or bool(search))
             declared = {**query.source.declared, **({} if condition is None else {"where": str(condition)})}
-            what = paying.described(listed, owner, max_rows_per_unit, {**chosen.changed(), **options}, declared)
+            asking = {**chosen.changed(), **options}
+            what = paying.described(listed, owner, max_rows_per_unit, asking, declared, grouped)
             payment.reserve(total, query.source, sources.label(table), owner, chosen.name, what)
             if search:
                 payment.hold()
@@ -190,20 +257,19 @@ def release(
                 along, unseen = search.bounds(table, total, randomness)
                 domain = Domain.of(along, search.cap(table, along, total, domain.most, randomness), rest, workload)
                 handling = (*handling, *search.describe(), *unseen)
-                query = reading.enter_context(sources.query(table, domain.axes, owner, domain.most, condition))
+                query = reading.enter_context(sources.query(table, domain.axes, owner, domain.most, condition, grouped))
             check.within(bounds.loss(searched, domain.per_record, domain.most), total, "A unit")
             progress.reached("Reading")
-            tally = query.counts()
+            tally = query.groups() if grouped else query.counts()
         payment.hold()
-        found = _estimate(tally.inside, domain.queries, domain.per_record, chosen, randomness)
-        # A record is inside or apart, never both, so both parts have all of its budget (sources/reading.md).
-        apart = None if tally.apart is None else _counted_apart(tally.apart, domain.per_record, randomness)
+        made = _made(tally, domain, chosen, randomness)
+        first = made.inside[0]
         statement = PrivacyStatement(
             total,
-            {**searched, **{step: part * domain.most for step, part in found.split.items()}},
-            found.mechanism,
-            found.options,
-            found.randomness,
+            {**searched, **{step: part * domain.most for step, part in made.split.items()}},
+            first.mechanism,
+            first.options,
+            first.randomness,
             randomness.secure,
             __version__,
             **protected(owner, domain.most),
@@ -211,8 +277,54 @@ def release(
             id=payment.name,
             searched=searched,
             where="" if condition is None else str(condition),
+            by=tuple(grouping.column for grouping in grouped),
         )
-        return payment.settled(Release(domain.axes, found, statement, apart, about))
+        return payment.settled(made.release(grouped, domain.axes, statement, about))
+
+
+class Made(NamedTuple):
+    """What mechanisms made of a table's counts.
+
+    Attributes:
+        inside: The histogram of each group; without groups, there is one.
+        apart: Of each group, the records that have no cell; None if they are left out.
+        none: The records in no group; None if there are no groups.
+    """
+
+    inside: tuple[Estimate, ...]
+    apart: tuple[Estimate | None, ...]
+    none: Estimate | None
+
+    @property
+    def split(self) -> dict[str, Fraction]:
+        """What each step spent."""
+        return spent_by_all([one.split for one in self.inside])
+
+    def release(
+        self, by: tuple[Grouping, ...], axes: tuple[Axis, ...], privacy: PrivacyStatement, about: About | None
+    ) -> Release | GroupedRelease:
+        """All of it, with its statement."""
+        if self.none is None:
+            return Release(axes, self.inside[0], privacy, self.apart[0], about)
+        return GroupedRelease(by, axes, privacy, self.inside, self.apart, self.none, about)
+
+
+def _made(
+    tally: "sources.Tally | sources.Groups", domain: "Domain", mechanism: Mechanism, randomness: Randomness
+) -> Made:
+    """Run the mechanism on every group, and count the rest apart.
+
+    A record is in one group or in none, and there inside or apart, so each part has all of its budget
+    (``sources/reading.md``).
+    """
+    each, none = (tally.each, tally.none) if isinstance(tally, sources.Groups) else ((tally,), None)
+    inside, apart, epsilon = [], [], domain.per_record
+    for number, one in enumerate(each, 1):
+        with progress.part(f"Group {number} of {len(each)}") if none is not None else nullcontext():
+            inside.append(_estimate(one.inside, domain.queries, epsilon, mechanism, randomness))
+        apart.append(None if one.apart is None else _counted_apart(one.apart, epsilon, randomness))
+    outside = None if none is None else _counted_apart(none, epsilon, randomness)
+    return Made(tuple(inside), tuple(apart), outside)
 
 
 @dataclass(frozen=True)
@@ -264,6 +376,28 @@ def _counted_apart(counts: Counts, epsilon: Fraction, randomness: Randomness) ->
     with progress.heard(None):  # too short to be a stage
         found = _estimate(counts, None, epsilon, Identity(), randomness)
     return replace(found, totals=frozen(np.maximum(found.unbiased, 0) + 0.0))
+
+
+def check_groups(by: tuple[Grouping, ...], axes: tuple[Axis | AutoAxis, ...], unit: tuple[str, ...]) -> None:
+    """Refuse groups that do not fit the axes or the unit.
+
+    Raises:
+        OptionError: If a grouping column is an axis too, or names the unit, or there are too many cells.
+    """
+    columns = [grouping.column for grouping in by]
+    for column in set(columns) & {axis.column for axis in axes}:
+        raise OptionError(
+            f"{told(column)} is an axis and puts records into groups.", "a histogram of one group would have one cell."
+        )
+    if unit and set(unit) <= set(columns):
+        names = " and ".join(map(told, unit))
+        raise OptionError(
+            f"The groups are the units: each value of {names} would be listed, and have a histogram of its own.",
+            "group by something that many units share, or name another unit.",
+        )
+    cells = math.prod(axis.size for axis in axes if isinstance(axis, Axis))
+    if cells * math.prod(grouping.size for grouping in by) > MOST_CELLS:
+        raise OptionError("The groups have more than 2^62 cells altogether.", "choose coarser steps, or fewer groups.")
 
 
 def listed_axes(axes: AxisLike) -> tuple[Axis | AutoAxis, ...]:

@@ -1,4 +1,4 @@
-"""Long work tells a listener which stage it has reached: a word, and never a number.
+"""Long work tells a listener which stage it has reached: in words, and never a number that follows from records.
 
 How long a stage takes still depends on the data, so progress is for the person who runs the release, and not for
 publication.
@@ -23,6 +23,19 @@ def reached(stage: str) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(stage)
+
+
+@contextmanager
+def part(name: str) -> Iterator[None]:
+    """Say of every stage in the block which part of the work it is of.
+
+    >>> with heard(print), part("Group 3 of 16"):
+    ...     reached("Measuring")
+    Group 3 of 16: measuring
+    """
+    listener = _listener.get()
+    with heard(listener and (lambda stage: listener(f"{name}: {stage[:1].lower()}{stage[1:]}"))):
+        yield
 
 
 @contextmanager

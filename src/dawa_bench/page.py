@@ -67,7 +67,9 @@ def line(strategy: str) -> dawa.Release:
     values = np.concatenate((rng.normal(3e4, 5e3, 400_000), rng.uniform(0, 1e5, 100_000)))
     options: dict[str, Any] = {"effort": "fast"} if strategy == "hats" else {}
     axis = dawa.Axis("x", 0, 100_000)
-    return dawa.release({"x": values}, axis, epsilon=1, seed=0, partition="none", strategy=strategy, **options)
+    options |= {"partition": "none", "strategy": strategy}
+    made: dawa.Release = dawa.release({"x": values}, axis, epsilon=1, seed=0, **options)
+    return made
 
 
 def plane(**options: Any) -> dawa.Release:  # noqa: ANN401  the mechanism's
@@ -75,7 +77,8 @@ def plane(**options: Any) -> dawa.Release:  # noqa: ANN401  the mechanism's
     rng = np.random.default_rng(1)
     table = {name: np.concatenate((rng.normal(300, 90, 2_000_000), rng.uniform(0, 1000, 50_000))) for name in "ab"}
     axes = [dawa.Axis("a", 0, 1000), dawa.Axis("b", 0, 1000)]
-    return dawa.release(table, axes, epsilon=1, seed=0, **options)
+    made: dawa.Release = dawa.release(table, axes, epsilon=1, seed=0, **options)
+    return made
 
 
 CASES: dict[str, Callable[[], dawa.Release]] = {

@@ -6,6 +6,7 @@ import pytest
 from dawa import Axis, DawaError, release, sources
 from dawa.sources import counting
 from helpers.binning import everything, expected, found, named
+from helpers.grouping import BY, USUAL, outcome, twin
 from helpers.nasty import HOSTILE, KINDS, LINES, PAIRS, ROWS, columns
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
@@ -84,3 +85,11 @@ def test_zones_must_agree(frame):
     ):
         with pytest.raises(DawaError, match="time zone"):
             found(frame, axis)
+
+
+@pytest.mark.parametrize("by", BY.values(), ids=BY)
+def test_groups_are_counted_as_by_the_slow_twin(spark, by):
+    made = spark.createDataFrame(USUAL, "x int, g string, h smallint").coalesce(1)
+    values = [(row[0], *(row["xgh".index(grouping.column)] for grouping in by)) for row in USUAL]
+    axis = Axis("x", 0, 5, outside="own")
+    assert outcome(made, (axis,), by) == ("counted", twin(values, axis, by, text=False))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dawa import Axis
-from dawa.sources import counting
+from dawa.sources import counting, units
 
 AXIS = Axis("x", 0, 5, outside="drop", missing="drop")
 
@@ -92,5 +92,5 @@ def test_rows_without_a_unit_are_left_out(owners):
 
 
 def test_the_loss_is_exact():
-    assert counting.loss(Fraction(1, 10) / 3, 3) == Fraction(1, 10)
-    assert counting.check_rows(("p",), np.int64(3)) == 3
+    assert units.loss(Fraction(1, 10) / 3, 3) == Fraction(1, 10)
+    assert units.check_rows(("p",), np.int64(3)) == 3

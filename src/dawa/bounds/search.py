@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from dawa import check, progress, sources
 from dawa.axis import AutoAxis, Axis
+from dawa.axis.groups import Grouping
 from dawa.axis.written import written
 from dawa.bounds import found
 from dawa.budget import fraction, shown
@@ -46,6 +47,7 @@ class Search:
         keep: The part of all rows that the cap shall keep, if it is to be found; None if it is given.
         where: Which records are counted; None counts all.
         grids: The grid on which the bounds of each axis are looked for; None for an axis whose bounds are given.
+        by: What puts records into groups; the looks see the records of all groups together, and no others.
     """
 
     axes: tuple[Axis | AutoAxis, ...]
@@ -54,6 +56,7 @@ class Search:
     keep: Fraction | None
     where: Where | None
     grids: tuple[Axis | None, ...]
+    by: tuple[Grouping, ...] = ()
 
     @property
     def shares(self) -> dict[str, Fraction]:
@@ -109,7 +112,7 @@ class Search:
             if not isinstance(axis, AutoAxis) or grid is None:
                 axes.append(_over(axis, grid, None))
                 continue
-            with sources.query(table, (grid,), self.unit, where=self.where) as query:
+            with sources.query(table, (grid,), self.unit, where=self.where, among=self.by) as query:
                 counts = query.counts().inside
             hull = found.hull(_measured(counts, axis.share * epsilon, randomness))
             axes.append(_over(axis, grid, (hull.first, hull.beyond)))
@@ -126,7 +129,7 @@ class Search:
         """Find how many rows of a unit to count, ``most`` at most, if that is not given; each unit takes part once."""
         if self.keep is None:
             return self.most
-        with sources.query(table, axes, self.unit, where=self.where) as query:
+        with sources.query(table, axes, self.unit, where=self.where, among=self.by) as query:
             units = query.units(found.SIZES)
         return found.cap(_measured(units, SHARE * epsilon, randomness), self.keep, most)
 
@@ -137,6 +140,7 @@ def planned(
     unit: tuple[str, ...],
     max_rows_per_unit: int | str | None,
     where: Where | None = None,
+    by: tuple[Grouping, ...] = (),
 ) -> Search:
     """What has to be found, on the farthest grids that the table's types allow.
 
@@ -150,7 +154,7 @@ def planned(
     most = 1 if keep is not None else sources.check_rows(unit, max_rows_per_unit)
     shares(axes, unit, keep)
     choices = [axis.grids() if isinstance(axis, AutoAxis) else [None] for axis in axes]
-    given = Search(tuple(axes), unit, most, keep, where, (None,) * len(axes))
+    given = Search(tuple(axes), unit, most, keep, where, (None,) * len(axes), by)
     if given and forms.once(table):
         raise OptionError(
             "What is piped in can be read once, and looking for bounds or a cap reads the table several times.",
@@ -161,11 +165,11 @@ def planned(
     refused: DawaError = AxisError("The axes have too many cells.", "choose coarser steps, or fewer axes.")
     for place in range(max(map(len, choices))):
         grids = tuple(listed[min(place, len(listed) - 1)] for listed in choices)
-        search = Search(tuple(axes), unit, most, keep, where, grids)
-        if math.prod(axis.size for axis in search.widest) > MOST_CELLS:
+        search = Search(tuple(axes), unit, most, keep, where, grids, by)
+        if math.prod(axis.size for axis in search.widest) * math.prod(one.size for one in by) > MOST_CELLS:
             continue
         try:
-            with sources.query(table, search.probes, unit, where=where) as query:
+            with sources.query(table, search.probes, unit, where=where, among=by) as query:
                 query.check()
         except AxisError as error:
             refused = error

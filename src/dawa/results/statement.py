@@ -1,6 +1,7 @@
 """The privacy statement of a release: what is protected, against whom, and at what cost."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -251,6 +252,21 @@ class PrivacyStatement:
                 raise damaged(f"privacy.{name}", "is not what the columns of the unit say")
         if not _escaped(data["statement"]).startswith(_escaped(self.claim)):
             raise damaged("privacy.statement", "does not begin with what the other fields say")
+
+
+def spent_by_all(splits: Sequence[dict[str, Fraction]]) -> dict[str, Fraction]:
+    """What each step spent on every group; steps that did not spend the same on all groups are told together.
+
+    >>> half, third = {"partition": Fraction(1, 2), "measure": Fraction(1, 2)}, Fraction(1, 3)
+    >>> spent_by_all([half, half]) == half
+    True
+    >>> spent_by_all([half, {"partition": third, "measure": 2 * third}])
+    {'partition and measure': Fraction(1, 1)}
+    """
+    if all(split == splits[0] for split in splits):
+        return dict(splits[0])
+    steps = dict.fromkeys(step for split in splits for step in split)
+    return {" and ".join(steps): sum(splits[0].values(), Fraction(0))}
 
 
 def protected(unit: tuple[str, ...], max_rows_per_unit: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-from .counting import Query, Tally, check_rows, counted, loss, query, unit_columns
+from .counting import Groups, Query, Tally, counted, query
 from .dialect import Dialect
 from .labels import label
 from .tables import (
@@ -15,10 +15,12 @@ from .tables import (
     table,
     written,
 )
+from .units import check_rows, loss, unit_columns
 from .where import Where
 
 __all__ = [
     "Dialect",
+    "Groups",
     "JsonLines",
     "Query",
     "Table",

@@ -9,7 +9,7 @@ The expression counts a limited number of records of each unit; ``unit.md`` says
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from fractions import Fraction
+from itertools import pairwise
 from os import PathLike
 from typing import Any
 
@@ -17,22 +17,24 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
-from dawa import check
 from dawa.arrays import IntArray
 from dawa.axis import Axis
 from dawa.axis.apart import patterns
-from dawa.axis.base import is_text
+from dawa.axis.groups import Grouping, combinations
 from dawa.counts import Counts
-from dawa.errors import DawaError, OptionError, SourceError
-from dawa.limits import MOST_UNIT_COLUMNS
+from dawa.errors import AxisError, DawaError, SourceError
 from dawa.sources import columns, database_files, databases, files, filtering, frames, placed, tables
-from dawa.sources.placed import Expression, Placed, one_if, searched, whole
+from dawa.sources.placed import Expression, Placed, searched, whole
 from dawa.sources.tables import HINT, JsonLines, Source, Table, TableLike, TextFile, UnitLike, Workbook, Written
+from dawa.sources.units import check_rows, owned, truncated, unit_columns
 from dawa.sources.where import Where
 from dawa.sources.where_text import optional
 
-CELL, RECORDS, EVERY = "cell", "records", "every"
-"""The columns of what an engine gives back: a cell, how many records it has, and how many rows were looked at."""
+GROUP, CELL, RECORDS, EVERY = "group", "cell", "records", "every"
+"""The columns of what an engine gives back: a group, a cell, how many records it has, and how many rows were looked at.
+
+The first is there if there are groups, the last if all rows are counted beside those that have a value.
+"""
 SMALL = 2**15
 """Numbers below this one have 16 bits."""
 
@@ -47,6 +49,8 @@ class Query:
         axes: Where its cells lie.
         unit: The columns that say whose record it is.
         where: Which records are counted; None counts all.
+        by: What puts records into groups; nothing, if there are none.
+        among: What puts records into groups, if only those in a group are counted, all together.
     """
 
     source: Source
@@ -54,6 +58,8 @@ class Query:
     axes: tuple[Axis, ...]
     unit: tuple[str, ...]
     where: Where | None
+    by: tuple[Grouping, ...] = ()
+    among: tuple[Grouping, ...] = ()
 
     def check(self) -> None:
         """Let the engine refuse what it cannot run or may not read, before anything is paid; no row is read.
@@ -78,7 +84,24 @@ class Query:
         Raises:
             SourceError: If the engine fails.
         """
-        cells, records = self._numbers(self.expression)
+        return self._tally(*self._numbers(self.expression, CELL, RECORDS))
+
+    def groups(self) -> "Groups":
+        """Let the engine count every group, in one statement.
+
+        Raises:
+            SourceError: If the engine fails.
+        """
+        group, cells, records = self._numbers(self.expression, GROUP, CELL, RECORDS)
+        order = np.argsort(group, kind="stable")
+        ends = np.searchsorted(group[order], np.arange(len(combinations(self.by)) + 1))
+        none, parts = order[: ends[0]], (order[a:b] for a, b in pairwise(ends))
+        return Groups(
+            tuple(self._tally(cells[part], records[part]) for part in parts),
+            Counts.sparse((len(patterns(self.by)),), -group[none] - 1, records[none]),
+        )
+
+    def _tally(self, cells: IntArray, records: IntArray) -> "Tally":
         inside, apart = cells >= 0, cells < 0
         ways = len(patterns(self.axes))
         return Tally(
@@ -88,15 +111,15 @@ class Query:
 
     def units(self, sizes: Sequence[int]) -> Counts:
         """How many units have how many rows, in classes that begin at these sizes; every unit is counted once."""
-        classes = unit_sizes(self.source, self.axes, self.unit, sizes, self.where)
-        return Counts.sparse((len(sizes),), *self._numbers(classes))
+        classes = unit_sizes(self.source, self.axes, self.unit, sizes, self.where, self.among)
+        return Counts.sparse((len(sizes),), *self._numbers(classes, CELL, RECORDS))
 
     def rows(self) -> Any:  # noqa: ANN401  Arrow is untyped
-        """Cell numbers and counts, as the engine gives them."""
+        """Cell numbers and counts, of groups if there are groups, as the engine gives them."""
         return self._fetched(self.expression)
 
     def _fetched(self, expression: Expression) -> Any:  # noqa: ANN401  Arrow is untyped
-        """Two columns of whole numbers; if the engine has also counted every row, the rest have no value."""
+        """Columns of whole numbers; if the engine has also counted every row, the rest have no value."""
         found = self.source.fetch(expression)
         if EVERY not in found.column_names:
             return found.drop_null()
@@ -106,8 +129,8 @@ class Query:
         records = np.append(seen[RECORDS].to_numpy(), every - there)
         return pa.table({CELL: cells, RECORDS: records}).filter(pa.array(records > 0))
 
-    def _numbers(self, expression: Expression) -> tuple[IntArray, IntArray]:
-        """Let the engine evaluate two columns of whole numbers.
+    def _numbers(self, expression: Expression, *names: str) -> list[IntArray]:
+        """Let the engine evaluate these columns of whole numbers.
 
         Raises:
             SourceError: If the engine fails. Its own message is not passed on: it may quote values.
@@ -118,8 +141,7 @@ class Query:
             raise
         except Exception as error:  # noqa: BLE001  engines raise errors of their own
             raise _failed(self.source.engine, type(error).__name__) from None
-        cells, records = (np.asarray(found[name].to_numpy(), np.int64) for name in (CELL, RECORDS))
-        return cells, records
+        return [np.asarray(found[name].to_numpy(), np.int64) for name in names]
 
 
 def _failed(engine: str, kind: str) -> SourceError:
@@ -145,6 +167,19 @@ class Tally:
 
     inside: Counts
     apart: Counts | None
+
+
+@dataclass(frozen=True)
+class Groups:
+    """A table's records by group, each of them counted once at most.
+
+    Attributes:
+        each: Those of each group.
+        none: Those in no group, by the ways of being in none (``axis.apart.patterns``).
+    """
+
+    each: tuple[Tally, ...]
+    none: Counts
 
 
 def counted(
@@ -182,16 +217,29 @@ def query(
     unit: tuple[str, ...] = (),
     max_rows_per_unit: int = 1,
     where: Where | str | None = None,
+    by: tuple[Grouping, ...] = (),
+    among: tuple[Grouping, ...] = (),
 ) -> Iterator[Query]:
-    """Open a table and check its columns against the axes and the condition, without reading rows."""
+    """Open a table and check its columns against the axes and the condition, without reading rows.
+
+    Args:
+        table: A file, a folder, a frame, a dict of arrays, a database's or Spark's table, or an Ibis table.
+        axes: One to four attributes.
+        unit: The columns that say whose record it is.
+        max_rows_per_unit: How many records of one unit are kept, chosen at random: of all groups together.
+        where: Which records are counted; None counts all.
+        by: What puts records into groups that are counted apart from each other.
+        among: What puts records into groups, if only those in a group are to be counted, all together.
+    """
     asked = optional(where)
     also = () if asked is None else asked.columns
+    read = (*axes, *(grouping.axis for grouping in (*by, *among)))
     with ExitStack() as open_for_now:
         try:
-            found = open_for_now.enter_context(source(table, axes, unit, also))
-            _check_text(table, found, [*(axis.column for axis in axes), *unit, *also])
-            found = columns.told(found, axes, () if asked is None else filtering.read_from_text(found, asked))
-            counted = expression(found, axes, unit, max_rows_per_unit, where=asked)
+            found = open_for_now.enter_context(source(table, read, unit, also))
+            _check_text(table, found, [*(axis.column for axis in read), *unit, *also])
+            found = columns.told(found, read, () if asked is None else filtering.read_from_text(found, asked))
+            counted = expression(found, axes, unit, max_rows_per_unit, where=asked, by=by, among=among)
         except (DawaError, AssertionError):
             raise
         except Exception as error:  # noqa: BLE001  engines and Ibis raise errors of their own, about types they do not know
@@ -199,7 +247,7 @@ def query(
                 f"The table could not be opened ({type(error).__name__}).",
                 "check the types of its columns, and that whole numbers on an axis fit 64 bits.",
             ) from None
-        yield Query(found, counted, axes, unit, asked)
+        yield Query(found, counted, axes, unit, asked, by, among)
 
 
 def _check_text(table: TableLike, source: Source, names: Sequence[str]) -> None:
@@ -256,8 +304,10 @@ def expression(
     max_rows_per_unit: int,
     key: str | None = None,
     where: Where | None = None,
+    by: tuple[Grouping, ...] = (),
+    among: tuple[Grouping, ...] = (),
 ) -> Expression:
-    """Cell numbers and counts.
+    """Cell numbers and counts; with groups, the numbers of groups before them.
 
     Args:
         source: The open table.
@@ -266,34 +316,50 @@ def expression(
         max_rows_per_unit: How many records of one unit are kept.
         key: A column that orders the records of a unit. None orders them at random; anything else is for tests.
         where: Which records are counted; None counts all.
+        by: What puts records into groups that are counted apart from each other.
+        among: What puts records into groups, if only those in a group are to be counted.
     """
     places = [columns.placed(source, axis) for axis in axes]
     text = any(columns.named(source, axis.column, "the axis").text for axis in axes)
-    if not unit and where is None and _rest_is_missing(axes) and (source.sized or (text and source.engine == "duckdb")):
+    plain = not (unit or by or among) and where is None
+    if plain and _rest_is_missing(axes) and (source.sized or (text and source.engine == "duckdb")):
         return (_by_difference if source.sized else _beside)(source, places[0], axes[0])
-    cell, kept = placed.cell(places, axes), [*placed.kept(places, axes), *_only(source, where)]
+    cell = placed.cell(places, axes)
+    kept = [*placed.kept(places, axes), *_among(source, among), *_only(source, where)]
+    numbers = {CELL: cell}
+    if by:  # a record in no group has no cell that would matter
+        group = placed.group(_grouped(source, by), by)
+        numbers = {GROUP: group, CELL: ibis.ifelse(group < whole(0), whole(0), cell)}
     if not unit and kept and text:
         # A filter would read the text twice; rows that are left out have no cell instead.
-        rows = source.table.select(cell=ibis.ifelse(ibis.and_(*kept), cell, ibis.null("int64")))
+        left_out = ibis.ifelse(ibis.and_(*kept), numbers[CELL], ibis.null("int64"))
+        rows = source.table.select(**{**numbers, CELL: left_out})
     elif not unit:
-        rows = (source.table.filter(kept) if kept else source.table).select(cell=cell)
+        rows = (source.table.filter(kept) if kept else source.table).select(**numbers)
     else:
         turn = ibis.random() if key is None else columns.named(source, key, "key=").value
-        owned, owner = _owned(source, unit, kept)
-        rows = truncated(owned.select(cell=cell, turn=turn, **owner), tuple(owner), max_rows_per_unit)
-    return rows.group_by("cell").aggregate(records=rows.count())
+        belonging, owner = owned(source, unit, kept)
+        rows = belonging.select(**numbers, turn=turn, **owner)
+        apart = ibis.or_(*(rows[name] < whole(0) for name in numbers))
+        rows = truncated(rows, tuple(owner), max_rows_per_unit, apart)
+    return rows.group_by(list(numbers)).aggregate(**{RECORDS: rows.count()})
 
 
 def unit_sizes(
-    source: Source, axes: tuple[Axis, ...], unit: tuple[str, ...], sizes: Sequence[int], where: Where | None = None
+    source: Source,
+    axes: tuple[Axis, ...],
+    unit: tuple[str, ...],
+    sizes: Sequence[int],
+    where: Where | None = None,
+    among: tuple[Grouping, ...] = (),
 ) -> Expression:
     """Classes of units by their number of counted rows, and how many units each class has.
 
     Every unit is one record here, whatever its number of rows: adding or removing it moves one count by 1.
     """
     kept = placed.kept([columns.placed(source, axis) for axis in axes], axes)
-    owned, owner = _owned(source, unit, [*kept, *_only(source, where)])
-    rows = owned.select(**owner)
+    belonging, owner = owned(source, unit, [*kept, *_among(source, among), *_only(source, where)])
+    rows = belonging.select(**owner)
     units = rows.group_by(list(owner)).aggregate(rows=rows.count())
     leaves = [whole(place) for place in range(len(sizes))]
     classed = units.select(cell=searched(lambda place: units.rows >= whole(sizes[place]), leaves))
@@ -305,11 +371,25 @@ def _only(source: Source, where: Where | None) -> list[Expression]:
     return [] if where is None else [filtering.kept(source, where)]
 
 
-def _owned(source: Source, unit: tuple[str, ...], kept: list[Expression]) -> tuple[Expression, dict[str, Expression]]:
-    """The rows that are counted and belong to somebody, and the columns that say to whom."""
-    parts = [columns.unit(source, name) for name in unit]
-    rows = source.table.filter([*kept, *(part.present for part in parts)])
-    return rows, {f"owner{place}": part.value for place, part in enumerate(parts)}
+def _grouped(source: Source, by: tuple[Grouping, ...]) -> list[Placed]:
+    """Where rows fall in the columns that put them into groups, which are read as ordered axes are.
+
+    Raises:
+        AxisError: If the table lacks such a column, or its type does not fit the groups.
+    """
+    found = []
+    for grouping in by:
+        columns.named(source, grouping.column, "by=")
+        try:
+            found.append(columns.placed(source, grouping.axis))
+        except AxisError as error:
+            raise AxisError(error.problem.replace("the axis lists", "the groups are"), error.hint) from None
+    return found
+
+
+def _among(source: Source, among: tuple[Grouping, ...]) -> list[Expression]:
+    """The conditions for a row to be in a group, if only such rows are counted."""
+    return placed.in_group(_grouped(source, among), among)
 
 
 def _rest_is_missing(axes: tuple[Axis, ...]) -> bool:
@@ -334,66 +414,3 @@ def _by_difference(source: Source, place: Placed, axis: Axis) -> Expression:
     known, nothing = source.table.aggregate(**{EVERY: source.table.count()}), whole(0)
     found = groups.select(**{CELL: groups[CELL].cast("int64"), RECORDS: groups[RECORDS], EVERY: nothing})
     return found.union(known.select(**{CELL: nothing, RECORDS: nothing, EVERY: known[EVERY]}))
-
-
-def unit_columns(unit: UnitLike | None) -> tuple[str, ...]:
-    """The columns that name the unit together; none if every record is protected by itself.
-
-    >>> unit_columns(None), unit_columns("person"), unit_columns(["person", "day"])
-    ((), ('person',), ('person', 'day'))
-
-    Raises:
-        OptionError: If they are not names, or one of them comes twice.
-    """
-    names = () if unit is None else (unit,) if isinstance(unit, str) else unit
-    if unit is not None and isinstance(names, (tuple, list)) and (not names or "" in names):
-        raise OptionError(
-            "The unit is empty, or one of its columns is.", "name its columns, or pass None to protect each record."
-        )
-    if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) and name for name in names):
-        raise OptionError(f"unit={unit!r} is not a name.", "pass the name of the column that says whose record it is.")
-    if len(set(names)) < len(names):
-        raise OptionError("The unit names a column twice.", "name each of its columns once.")
-    if len(names) > MOST_UNIT_COLUMNS or not all(map(is_text, names)):
-        raise OptionError(
-            f"The unit has more than {MOST_UNIT_COLUMNS} columns, or a name that no file can hold.",
-            "name fewer columns, or rename them.",
-        )
-    return tuple(names)
-
-
-def check_rows(unit: tuple[str, ...], max_rows_per_unit: object) -> int:
-    """The number of rows that a unit may have, checked together with the unit.
-
-    Raises:
-        OptionError: If it is not a whole number, or there is a unit without it, or it is there without a unit.
-    """
-    if not unit and max_rows_per_unit is not None:
-        raise OptionError(
-            f"max_rows_per_unit={max_rows_per_unit} without a unit would change nothing.",
-            "name the column that says whose record it is: unit='person_id', for example.",
-        )
-    if not unit:
-        return 1
-    if max_rows_per_unit is None:
-        raise OptionError(
-            f"How many records of each unit may be counted is not said (the unit is {unit[0]!r}"
-            f"{', …' if len(unit) > 1 else ''}).",
-            "say it with max_rows_per_unit (--max-rows-per-unit), chosen without looking at the data. 1 counts one"
-            " record of each, chosen at random, and needs the least noise; c counts up to c of them and needs c times"
-            " the noise; 'auto' finds a number that keeps nine tenths of the records, for a twentieth of epsilon.",
-        )
-    return check.whole(max_rows_per_unit, "max_rows_per_unit", kind="a number of rows")
-
-
-def truncated(rows: Expression, owner: tuple[str, ...], most: int) -> Expression:
-    """The rows of each ``owner`` with the lowest ``turn``, at most ``most`` of them; those apart come last."""
-    last = one_if(rows.cell < whole(0))
-    place = ibis.row_number().over(group_by=[rows[name] for name in owner], order_by=[last, rows.turn])
-    numbered = rows.mutate(turn=place)
-    return numbered.filter(numbered.turn < most)
-
-
-def loss(per_record: Fraction, most: int) -> Fraction:
-    """The loss of a unit with ``most`` records, from the loss of one record."""
-    return per_record * most

@@ -6,11 +6,12 @@ step makes it exact. A literal float is written as text and read by the engine, 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import ibis
 
 from dawa.axis import Axis, State
+from dawa.axis.groups import Grouping
 from dawa.sources.dialect import Dialect
 
 WIDEST = 2**63 - 1
@@ -107,7 +108,21 @@ def searched(at_least: Callable[[int], Expression], leaves: Sequence[Expression]
 # --- a row on all axes ----------------------------------------------------------------------------------------------
 
 
-def cell(places: Sequence[Placed], axes: Sequence[Axis]) -> Expression:
+class Divided(Protocol):
+    """An axis, or a column that puts records into groups."""
+
+    @property
+    def size(self) -> int:
+        """How many cells it has, or groups."""
+        ...
+
+    @property
+    def apart(self) -> tuple[State, ...]:
+        """The ways of having none that are counted apart."""
+        ...
+
+
+def cell(places: Sequence[Placed], axes: Sequence[Divided]) -> Expression:
     """The number of a row's cell; -1 and below for rows that are counted apart, in the order of ``patterns``."""
     if len(axes) == 1:
         return _on_one(places[0], axes[0])
@@ -122,7 +137,29 @@ def cell(places: Sequence[Placed], axes: Sequence[Axis]) -> Expression:
     return ibis.ifelse(ibis.and_(*inside), number, way) if inside else number
 
 
-def with_a_value(place: Placed, axis: Axis) -> Expression:
+def group(places: Sequence[Placed], by: Sequence[Grouping]) -> Expression:
+    """The number of a row's group; -1 and below for rows in none, in the order of ``patterns``.
+
+    ``places`` are where the row falls among the listed values of each column.
+    """
+    return cell([_with_other(*pair) if pair[1].other else pair[0] for pair in zip(places, by, strict=True)], by)
+
+
+def _with_other(place: Placed, grouping: Grouping) -> Placed:
+    """The same place, where values that are not listed have a cell of their own, the last one."""
+    ((_, unlisted),) = place.beyond
+    return Placed(place.present, ibis.ifelse(unlisted, whole(len(grouping.axis.labels)), place.cell), ())
+
+
+def in_group(places: Sequence[Placed], by: Sequence[Grouping]) -> list[Expression]:
+    """The conditions under which a row is in a group."""
+    found = [place.present for place in places]
+    for place, grouping in zip(places, by, strict=True):
+        found += [] if grouping.other else [~unlisted for _, unlisted in place.beyond]
+    return found
+
+
+def with_a_value(place: Placed, axis: Divided) -> Expression:
     """The number of a row's cell on one axis, for rows that have a value; -1 and below if they are counted apart."""
     numbers = {state: whole(-number) for number, state in enumerate(axis.apart, 1)}
     apart = [(condition, numbers[state]) for state, condition in place.beyond if state in numbers]
@@ -141,19 +178,19 @@ def kept(places: Sequence[Placed], axes: Sequence[Axis]) -> list[Expression]:
     return conditions
 
 
-def _on_one(place: Placed, axis: Axis) -> Expression:
+def _on_one(place: Placed, axis: Divided) -> Expression:
     """On one axis, one step is enough: engines are slow at nested conditions."""
     found = with_a_value(place, axis)
     return ibis.ifelse(place.present, found, whole(-len(axis.apart))) if "missing" in axis.apart else found
 
 
-def _inside(place: Placed, axis: Axis) -> list[Expression]:
+def _inside(place: Placed, axis: Divided) -> list[Expression]:
     """The conditions under which a row that is counted has a cell on an axis."""
     beyond = [~condition for state, condition in place.beyond if state in axis.apart]
     return [place.present, *beyond] if "missing" in axis.apart else beyond
 
 
-def _way(place: Placed, axis: Axis, radix: int) -> Expression | None:
+def _way(place: Placed, axis: Divided, radix: int) -> Expression | None:
     """In which way a row has no cell on an axis, as a digit of a number: 0 if it has one; None if all rows have one."""
     digits = {state: whole(radix * digit) for digit, state in enumerate(axis.apart, 1)}
     inside = [(condition, digits[state]) for state, condition in place.beyond if state in digits]
