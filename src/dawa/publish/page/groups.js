@@ -8,6 +8,10 @@ const groups = (() => {
   /** A value of a grouping column, as Python writes it. */
   const text = (label) => (typeof label === "boolean" ? (label ? "True" : "False") : String(label));
 
+  /** Whether buckets lie on a line, one after the other. */
+  const lined = ({ buckets: { lo: corners, bounds } }, shape) =>
+    shape.length === 1 && (!corners || corners.every(([from], b) => from === bounds[b]));
+
   /** The histograms of a release on the page: that of each group, or the only one there is. */
   function of(part) {
     const made = (release, one, labels) => {
@@ -16,6 +20,7 @@ const groups = (() => {
         ...one,
         release,
         labels,
+        onLine: lined(release, part.shape),
         name: labels.join(", "),
         answers() {
           answers = answers || answering.of(release, part.shape);

@@ -2,7 +2,7 @@
 //
 // The page holds one release or several. enter() shows one of them, and choose() one of its groups; what no release had
 // a part in stays, and everything else is made anew.
-const { by, element } = panel;
+const { by } = panel;
 const given = JSON.parse(by("data").textContent);
 const parts = given.parts || [given];
 const SLOW = 24;
@@ -21,9 +21,6 @@ const range = () => everyAxis.map((axis, i) => named(axis) + axes.said(axis, spa
 const said = () => (several ? `${list[chosen].name}: ${range()}` : range());
 const note = () => [axes.note(everyAxis, spans), data.kept].filter(Boolean).join("; ");
 
-/** Whether buckets lie on a line, one after the other. */
-const lined = ({ buckets: { lo: corners, bounds } }) =>
-  shape.length === 1 && (!corners || corners.every(([from], b) => from === bounds[b]));
 const bucketSaid = (b) => axes.said(everyAxis[0], axes.cells(everyAxis[0], answers.bounds[b], answers.bounds[b + 1]));
 
 // Answers -------------------------------------------------------------------------------------------------------------
@@ -97,33 +94,6 @@ function changed(dimension, lo, hi) {
 }
 
 // Typed ends, and the address -----------------------------------------------------------------------------------------
-
-function fields() {
-  everyAxis.forEach((axis, i) => {
-    const group = document.createElement("fieldset");
-    group.append(element("legend", axis.column));
-    const pair = document.createElement("div");
-    pair.className = axis.kind === "dates" && axis.write(1).length > 10 ? "pair tall" : "pair";
-    (axis.inclusive ? ["First", "Last"] : ["From", "Up to, not including"]).forEach((name, end) => {
-      const label = element("label", name);
-      const input = document.createElement(axis.labels ? "select" : "input");
-      input.id = `${end ? "to" : "from"}${i}`;
-      if (axis.labels) {
-        for (const text of axis.labels) {
-          input.append(new Option(text, text));
-        }
-      } else {
-        input.inputMode = axis.kind === "dates" ? "text" : "decimal";
-        input.spellcheck = false;
-      }
-      input.addEventListener("change", typed);
-      label.append(input);
-      pair.append(label);
-    });
-    group.append(pair);
-    by("ends").append(group);
-  });
-}
 
 function write() {
   by("problem").textContent = "";
@@ -240,7 +210,7 @@ function sync() {
 /** Show everything but the answer with another confidence. */
 function surer() {
   everything();
-  figures();
+  panel.figures(level);
   if (pictures) {
     pictures.refresh();
   }
@@ -315,21 +285,6 @@ function files() {
   kept.files({ release: data.release, shape, axes: everyAxis, file, onLine, by: data.by || [], each: list });
 }
 
-/** Quantiles and the mean, with intervals of the chosen confidence, as Python writes them. */
-function figures() {
-  const rows = level.figures.map(([name, value, low, high]) => {
-    const row = document.createElement("div");
-    const spread = element("span", `${low} to ${high}`);
-    spread.className = "hint";
-    row.append(element("dt", name), element("dd", value), spread);
-    return row;
-  });
-  by("quantiles").replaceChildren(...rows);
-  by("quantiles-hint").textContent = `Below each, an interval that holds the true one with ${numbers.sure(
-    level.confidence,
-  )} confidence or more.`;
-}
-
 /** Draw the curve again, with or without its band, and say what the band promises. */
 function banded() {
   by("band-said").textContent = by("band").checked
@@ -381,7 +336,7 @@ function draw() {
       curve = null;
       by("cumulative").hidden = true;
     } else {
-      figures();
+      panel.figures(level);
     }
   } else if (shape.length === 2) {
     const both = { axes: everyAxis, release, answers, spans: () => spans, cuts: () => answer.cuts, change: changed };
@@ -416,38 +371,15 @@ function drawAll() {
   }
 }
 
-/** Draw again when there is more room, or in other colours. */
-function watch() {
-  let [width, height] = [by("chart").clientWidth, innerHeight];
-  new ResizeObserver(() => {
-    if (by("chart").clientWidth !== width || innerHeight !== height) {
-      [width, height] = [by("chart").clientWidth, innerHeight];
-      requestAnimationFrame(() => {
-        drawAll();
-        several?.draw();
-      });
-    }
-  }).observe(by("chart").parentElement);
-  const recolour = () => {
-    if (pictures) {
-      pictures.draw();
-    }
-    if (curve) {
-      curve.draw();
-    }
-    several?.draw();
-  };
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
-  const printing = (on) => {
-    document.querySelector("details").open = on;
-    if (on) {
-      document.documentElement.dataset.theme = "light";
-    } else {
-      delete document.documentElement.dataset.theme;
-    }
-    recolour();
-  };
-  matchMedia("print").addEventListener("change", (event) => printing(event.matches));
+function recolour() {
+  pictures?.draw();
+  curve?.draw();
+  several?.draw();
+}
+
+function resized() {
+  drawAll();
+  several?.draw();
 }
 
 // Begin ---------------------------------------------------------------------------------------------------------------
@@ -470,20 +402,12 @@ function prepare(of) {
   document.documentElement.dataset.ready = "";
 }
 
-/** An element of the same name with nothing in it, and nobody who listens to it. */
-function renewed(id) {
-  const made = by(id).cloneNode(false);
-  made.removeAttribute("style");
-  made.classList.remove("map");
-  by(id).replaceWith(made);
-}
-
 /** Let go of what was drawn of a group. */
 function leave() {
   pictures?.stop();
   [pictures, curve, ready] = [null, null, false];
-  renewed("chart");
-  renewed("curve");
+  drawing.renew("chart");
+  drawing.renew("curve");
   by("cumulative").hidden = true;
 }
 
@@ -500,7 +424,7 @@ function choose(group) {
     by("apart-fact").hidden = true;
     by("apart-of").textContent = `of the group ${list[group].name}`;
   }
-  onLine = lined(release);
+  onLine = list[group].onLine;
   draw();
   answerNow();
   redraw();
@@ -544,7 +468,6 @@ function enter(at) {
   worded(at);
   by("askable").hidden = !data.askable;
   by("sorry").hidden = data.askable;
-  by("ends").replaceChildren();
   groups.hide();
   if (!data.askable) {
     leave();
@@ -557,14 +480,14 @@ function enter(at) {
   }
   list = groups.of(data);
   spans = started();
-  onLine = lined(list[0].release);
+  onLine = list[0].onLine;
   for (const id of ["chart", "keys"]) {
     by(id).hidden = false;
   }
   document.querySelector(".toolbar").hidden = false;
   document.querySelector(".explorer").classList.remove("plain");
   by("explore-title").textContent = "Choose a range";
-  fields();
+  panel.fields(everyAxis, typed);
   write();
   files();
   if (data.each) {
@@ -593,6 +516,6 @@ function enter(at) {
 
 controls();
 enter(0);
-watch();
+drawing.watch("chart", resized, recolour);
 fromAddress();
 addEventListener("hashchange", fromAddress);
