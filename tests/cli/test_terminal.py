@@ -104,3 +104,19 @@ def test_folders_of_any_name(tmp_path, monkeypatch, name):
     assert not set(said) & {0x1B, 0xFF}
     assert {os.fsencode(path.name) for path in Path().iterdir()} == {name, b"people.csv"}
     assert run("-m", "dawa", "explore", name).stdout.decode() == f"{shown}/report.html\n"
+
+
+def test_a_full_disk_is_no_defect(tmp_path):
+    """Nothing is lost: what a command found can be asked for again."""
+    command = [sys.executable, "-m", "dawa", "ledger"]
+    book = str(tmp_path / "book.db")
+    subprocess.run([*command, "create", "hr", "--cap", "5", "--ledger", book], check=True, capture_output=True)  # noqa: S603
+    for asked in (["show"], ["recover"], ["show", "--json"]):
+        with Path("/dev/full").open("w") as full:
+            found = subprocess.run(  # noqa: S603
+                [*command, *asked, "--ledger", book], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert found.returncode == 1
+        assert "defect" not in found.stderr
+        assert "No space left on device" in found.stderr
+        assert "Traceback" not in found.stderr

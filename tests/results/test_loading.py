@@ -415,3 +415,21 @@ def test_blanks_without_an_end_are_not_read_on(tmp_path):
     assert len(loading.contents(file)) == loading.PIECE
     with pytest.raises(ReleaseError):
         dawa.load(file)
+
+
+def test_a_pipe_without_a_writer_is_not_waited_for_without_an_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("dawa.results.loading.PATIENCE", 0.05)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(dawa.ReleaseError, match="Nothing comes through the pipe"):
+        dawa.load(pipe)
+
+
+def test_a_pipe_with_a_writer_is_read(tmp_path):
+    rel = dawa.release({"x": [1, 2, 3]}, dawa.Axis("x", 0, 10), epsilon=1)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(rel.as_text(), encoding="utf-8"))
+    writer.start()
+    assert dawa.load(pipe).to_json() == rel.to_json()
+    writer.join()

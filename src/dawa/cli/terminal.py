@@ -5,6 +5,7 @@ values out of the data, so even a defect shows no more than its kind, unless the
 ``DAWA_DEBUG=1``. A sign of life names the stage and never a number.
 """
 
+import errno
 import json as encoder
 import os
 import signal
@@ -31,6 +32,10 @@ SMALLER = "give it more, or ask for less: coarser steps, fewer axes, or --option
 
 WIDE = 200
 """For pipes and files, which have no width of their own."""
+
+
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+"""What the system says where there is no room for more."""
 
 
 def screen() -> Console:
@@ -95,6 +100,10 @@ def reported(json: bool = False) -> Iterator[None]:  # noqa: FBT001, FBT002  the
         _say("MemoryError", *_noted(error, "There is not enough memory for this.", SMALLER), json=json)
         raise typer.Exit(REFUSED) from None
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            said = _noted(error, f"What was found cannot be written: {error.strerror}.", "send it where there is room.")
+            _say(type(error).__name__, *said, json=json)
+            raise typer.Exit(REFUSED) from None
         if os.environ.get(DEBUG):
             raise
         said = _noted(

@@ -1,5 +1,7 @@
 """Reading a release from a file: its bytes, as far as they can be one, then its parts, checked."""
 
+import os
+import select
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -13,6 +15,9 @@ from dawa.results.release import Release
 
 SPACE = b" \t\r\n\xef\xbb\xbf"
 """What may stand before the first value of a JSON file."""
+
+PATIENCE = 10.0
+"""Seconds to wait for the first byte of a named pipe."""
 
 PIECE = 2**16
 """Bytes of a file that are read at a time."""
@@ -35,13 +40,15 @@ def contents(path: str | PathLike[str]) -> bytes:
     """
     source = Path(path)
     try:
-        with source.open("rb") as opened:
+        with _opened(source) as opened:
             parts = [opened.read(PIECE)]
             first = parts[0].lstrip(SPACE)[:1]
             begun = first in (b"{", b"[") or (not first and len(parts[0]) < PIECE)  # not blanks without an end
             if begun and b"\0" not in parts[0]:  # what is endless, and no release, is not read on
                 parts += _rest(opened, MOST_RELEASE_BYTES + 1 - len(parts[0]))
             content = b"".join(parts)
+    except ReleaseError:  # it is a ValueError, too
+        raise
     except FileNotFoundError:
         raise ReleaseError(f"There is no file {source}.", "pass the path of a release.json.") from None
     except (OSError, ValueError):
@@ -49,6 +56,24 @@ def contents(path: str | PathLike[str]) -> bytes:
     except MemoryError:
         raise ReleaseError(f"{source} does not fit in memory.", "use a machine with more memory.") from None
     return content
+
+
+def _opened(source: Path) -> BinaryIO:
+    """A file to read from. Opening a named pipe that nobody writes to would wait without an end, so this waits a while.
+
+    The shell's own pipes, such as ``<(zcat release.json.gz)``, have a writer from the start.
+
+    Raises:
+        ReleaseError: If nothing comes through a named pipe.
+    """
+    if source.is_relative_to("/dev") or source.is_relative_to("/proc") or not source.is_fifo():
+        return source.open("rb")
+    waiting = os.open(source, os.O_RDONLY | os.O_NONBLOCK)
+    if not select.select([waiting], [], [], PATIENCE)[0]:
+        os.close(waiting)
+        raise ReleaseError(f"Nothing comes through the pipe {source}.", "pass the path of a release.json.")
+    os.set_blocking(waiting, True)
+    return os.fdopen(waiting, "rb")
 
 
 def _rest(opened: BinaryIO, most: int) -> Iterator[bytes]:
