@@ -108,8 +108,8 @@ def _few(shape: tuple[int, ...]) -> bool:
 def _same(setting: Setting, name: str, options: dict[str, Any]) -> bool:
     """Whether this is what was chosen, whatever its effort."""
 
-    def plain(given: dict[str, Any]) -> dict[str, Any]:
-        return {option: value for option, value in given.items() if option != "effort"}
+    def plain(given: dict[str, Any]) -> dict[str, str]:
+        return {option: repr(value) for option, value in given.items() if option != "effort"}  # arrays do not compare
 
     if setting.mechanism != name:
         return False
