@@ -53,3 +53,8 @@ def test_chance_is_no_gain():
 def test_no_intervals_are_not_narrower():
     none = _compared("x", {}, runs([1, 1, 1, 1]), runs([1, 1, 1, 1], [float("nan")] * 4))
     assert none.intervals is None
+
+
+def test_buckets_that_are_given_are_compared_too():
+    plan = planned([AGE], epsilon=1, records=5000, kind="smooth", partition=np.array([0, 700, 2048]))
+    assert ("dawa", {}) in [(one.mechanism, one.options) for one in plan.advice]

@@ -80,7 +80,8 @@ def test_servers_lead_elsewhere(site):
     for target in ("/round.csv", "/file.csv", "/ftp.csv", "/odd.csv"):
         site.moved |= {"/file.csv": "file:///etc/passwd", "/ftp.csv": "ftp://server/x", "/odd.csv": "http://[" + SECRET}
         came = outcome(f"{site.address}{target}", X)
-        assert came[:2] == ("opening", "SourceError")
+        assert came[0] == "opening"
+        assert came[1] in {"SourceError", "AbsentError"}
         assert SECRET not in str(came)
 
 
@@ -134,7 +135,8 @@ def test_no_server_at_all(address, monkeypatch):
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     came = outcome(address, X)
-    assert came[:2] == ("opening", "SourceError")
+    assert came[0] == "opening"
+    assert came[1] in {"SourceError", "AbsentError"}
 
 
 def test_an_answer_that_ends_early_is_a_failure_and_not_a_shorter_table(site):

@@ -21,8 +21,8 @@ CELLS_ALONE, CELLS_ALONE_ON_MAPS = 2**15, 2**12
 """Up to so many cells, measuring every cell is tried."""
 LEAST_GAIN = 0.95
 """Gains below a twentieth are not worth a sentence."""
-ERRORS = 3
-"""Standard errors by which a gain must exceed chance."""
+ERRORS = 5
+"""Standard errors by which a gain must exceed chance: of five paired runs, chance alone exceeds so many once in 250."""
 NARROWER = 0.8
 """Intervals of at most this part of the length are called narrower."""
 
@@ -108,8 +108,8 @@ def _few(shape: tuple[int, ...]) -> bool:
 def _same(setting: Setting, name: str, options: dict[str, Any]) -> bool:
     """Whether this is what was chosen, whatever its effort."""
 
-    def plain(given: dict[str, Any]) -> dict[str, Any]:
-        return {option: value for option, value in given.items() if option != "effort"}
+    def plain(given: dict[str, Any]) -> dict[str, str]:
+        return {option: repr(value) for option, value in given.items() if option != "effort"}  # arrays do not compare
 
     if setting.mechanism != name:
         return False

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dawa.axis import Axis, DateAxis
-from dawa.errors import AxisError, SourceError
+from dawa.errors import AbsentError, AxisError, SourceError
 from dawa.sources import forms, packages, sheets
 from dawa.sources.dialect import Dialect
 from dawa.sources.packages import Package
@@ -128,7 +128,7 @@ def _check(path: Path, name: str) -> None:
     if path.is_dir():
         raise SourceError(f"{path} is a folder.", "name a workbook in it.")
     if not path.exists():
-        raise SourceError(
+        raise AbsentError(
             f"There is no file {path}.", "check the path; a relative path starts where the program was started."
         )
 
