@@ -44,6 +44,8 @@ def twin(bounds, totals):
         left, right = (h if end is None else min(end, 3 * h) for end in inner)
         if width == 1 or (left - h) * (right - h) >= 0 or min(abs(left - h), abs(right - h)) <= 1e-9 * h:
             left = right = h
+        least = 3 * min(abs(left - h), abs(right - h))
+        left, right = (h + max(-least, min(end - h, least)) for end in (left, right))
         for cell in range(width):
             a, z = cell / width, (cell + 1) / width
             # density(t) = left + slope·t + bend·t², with mean h
@@ -103,6 +105,27 @@ def test_peaks_dips_and_single_cells_stay_even():
     rising = line([(4, 4), (4, 16), (4, 64)])
     assert (np.diff(rising.cells) > 0).all()
     assert rising.density(np.array([1]), np.array([0.0, 1.0])).tolist() == [8, 32]
+
+
+@settings(max_examples=100, deadline=None)
+@given(some_buckets, st.floats(0, 100))
+def test_no_bucket_is_more_uneven_than_the_walk_would_leave_it(buckets, most):
+    free = line(buckets)
+    found = Line.of(free.bounds, free.totals, np.full(len(buckets), most))
+    uneven = (np.abs(found.rise) + np.abs(found.fall)) / 4
+    assert (uneven <= most * (1 + 1e-9)).all()
+    loose = (np.abs(free.rise) + np.abs(free.fall)) / 4 <= most
+    np.testing.assert_array_equal(found.rise[loose], free.rise[loose])
+    np.testing.assert_allclose(found.rise * free.fall, found.fall * free.rise, rtol=1e-9)
+
+
+def test_cells_of_a_map_are_no_more_uneven_than_the_walk_would_leave_them():
+    est = dawa.estimate(np.add.outer(hill(32), hill(24)), epsilon=0.2, seed=1, effort="fast")
+    label = np.empty(est.size, int)
+    label[est.buckets.order(est.shape)] = np.repeat(np.arange(len(est.buckets)), np.diff(est.buckets.bounds))
+    even = (est.totals / np.diff(est.buckets.bounds))[label]
+    uneven = np.bincount(label, np.abs(est.cells.ravel() - even))
+    assert (uneven <= insides.tolerated(est.buckets) * (1 + 1e-9) + 1e-9).all()
 
 
 @given(some_buckets, st.floats(0, 1), st.floats(0, 1))
