@@ -107,7 +107,7 @@ def test_no_record_loses_more_than_epsilon_on_a_map():
     est = dawa.estimate(cells, epsilon=2, seed=1, effort="fast")
     assert est.buckets.spared.any()
     assert not est.buckets.spared.all()
-    assert (est.buckets.spent, est.buckets.spent_least) == (Fraction(42, 100), Fraction(10, 100))
+    assert (est.buckets.spent, est.buckets.spent_least) == (Fraction(56, 100), Fraction(16, 100))
     scale = measure.discrete.coarsened(RESOLUTION / (2 - est.buckets.spent_least))
     assert Fraction(19, 10) < measure.loss(est.buckets, est.strategy, scale) <= 2
 
@@ -127,7 +127,7 @@ def test_the_default_on_a_map_is_an_adaptive_quadtree_with_bumps():
     est = dawa.estimate(cells, epsilon=1, seed=1)
     assert isinstance(est.strategy, BumpStrategy)
     assert est.options["partition"]["fan"] == 4
-    assert est.split == {"partition": Fraction(21, 100), "measure": Fraction(79, 100)}
+    assert est.split == {"partition": Fraction(28, 100), "measure": Fraction(72, 100)}
     truth = cells.sum()
     assert abs(est.answers(Workload.rectangles([[0, 0]], [[32, 32]], (32, 32)))[0] - truth) < 0.1 * truth
 
@@ -217,7 +217,7 @@ def test_answers_values_and_variances_tell_the_same_story(rel):
     assert rel.variances(np.array(lo), np.array(hi)).shape == (3,)
     total = rel.answer((-10, 0), (14, 9))
     factor = total.noise_margin / np.sqrt(rel.variances([(-10, 0)], [(14, 9)])[0])
-    assert 1.95 < factor < 2.2, "in standard deviations, at 95% confidence"
+    assert 2.3 < factor < 2.4, "in standard deviations, at 95% confidence, less the walk's part, where no bucket is cut"
     assert rel.values().sum() == pytest.approx(total.value)
     assert rel.variances().shape == rel.values().shape == (len(rel.estimate.buckets),)
     assert all(a.low <= a.value <= a.high for a in found)

@@ -8,6 +8,7 @@ maps that are not part of the comparison with the research code: real places and
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -39,22 +40,22 @@ CHANGES: dict[str, Walk] = {
 
 MAP_EPSILONS = ("0.01", "0.1")
 MAP_CHANGES: dict[str, Gauge | Walk] = {
-    "walk_share 3%": Gauge(walk_share=Fraction(3, 100)),
-    "walk_share 8%": Gauge(walk_share=Fraction(8, 100)),
-    "second_share 10%": Gauge(second_share=Fraction(10, 100)),
-    "second_share 22%": Gauge(second_share=Fraction(22, 100)),
-    "per_bucket 4": Gauge(per_bucket=4),
-    "per_bucket 9": Gauge(per_bucket=9),
-    "least 0.07": Gauge(least=0.07),
-    "least 0.15": Gauge(least=0.15),
-    "theta -0.9": Gauge(theta=-0.9),
-    "theta -0.3": Gauge(theta=-0.3),
-    "second_theta 0.6": Gauge(second_theta=0.6),
-    "dense 8": Gauge(dense=8),
-    "dense 16": Gauge(dense=16),
+    "coarse_share 5%": replace(on_maps(), coarse_share=Fraction(5, 100)),
+    "coarse_share 12%": replace(on_maps(), coarse_share=Fraction(12, 100)),
+    "fine_share 12%": replace(on_maps(), fine_share=Fraction(12, 100)),
+    "fine_share 25%": replace(on_maps(), fine_share=Fraction(25, 100)),
+    "least 0.07": replace(on_maps(), least=0.07),
+    "least 0.15": replace(on_maps(), least=0.15),
+    "coarse_theta -0.9": replace(on_maps(), coarse_theta=-0.9),
+    "coarse_theta -0.3": replace(on_maps(), coarse_theta=-0.3),
+    "fine_theta 0.0": replace(on_maps(), fine_theta=0.0),
+    "fine_theta 0.6": replace(on_maps(), fine_theta=0.6),
+    "dense 8": replace(on_maps(), dense=8),
+    "dense 16": replace(on_maps(), dense=16),
+    "no dense blocks": replace(on_maps(), dense=10**9),
+    "a gauge": Gauge(),
     "always the gauge": Gauge(crowded=100),
-    "always two walks": Gauge(crowded=-100),
-    "two walks as before": on_maps(),
+    "two parts at a time": replace(on_maps(), fan=2),
 }
 
 
@@ -121,7 +122,7 @@ def main() -> None:
     sets = {"as they are": histograms, **other}
     walks: Mapping[str, Gauge | Walk] = MAP_CHANGES if chosen.maps else CHANGES
     epsilons = MAP_EPSILONS if chosen.maps else EPSILONS
-    default = Gauge() if chosen.maps else Walk()
+    default = on_maps() if chosen.maps else Walk()
     base = {name: errors(default, counts, epsilons, chosen.trials) for name, counts in sets.items()}
     print(f"Error with one option of the walk changed, over the default's, on {kind} data")
     print(f"{'change':20}" + "".join(f"{name:>14}" for name in sets))

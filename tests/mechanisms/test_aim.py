@@ -59,7 +59,7 @@ def test_with_too_many_cells_buckets_are_chosen(monkeypatch, shape):
         monkeypatch.setattr(f"dawa.mechanisms.dawa.{name}", 63)
     est = dawa.estimate(np.zeros(shape, int), epsilon=1, seed=0, aim="guarantee")
     assert len(est.buckets) < 64
-    assert est.options["partition"]["method"] == ("Walk" if len(shape) == 1 else "Gauge")
+    assert est.options["partition"]["method"] == "Walk"
 
 
 @pytest.mark.parametrize("wrong", ["best", None, 3, ["error"]])

@@ -214,7 +214,9 @@ def test_pieces_are_equal_stretches_of_their_part(size, wanted):
 def test_even_counts_stay_whole_and_uneven_counts_are_cut():
     rough = np.zeros((64, 64), np.int64)
     rough[::2, ::2] = 900
-    many, few = (dawa.estimate(x, epsilon=1, effort="fast", seed=0) for x in (rough, np.full((64, 64), 225)))
+    many, few = (
+        dawa.estimate(x, epsilon=1, effort="fast", partition=Gauge(), seed=0) for x in (rough, np.full((64, 64), 225))
+    )
     assert len(few.buckets) < 200
     assert len(many.buckets) > 2000
 
@@ -241,15 +243,6 @@ def test_on_a_square_map_buckets_are_squares():
 # --- as a part of dawa ----------------------------------------------------------------------------------------------
 
 
-def test_it_is_the_default_on_maps_and_both_walks_remain():
-    counts = np.random.default_rng(0).poisson(2, (16, 16))
-    assert dawa.estimate(counts, epsilon=1, seed=0).options["partition"]["method"] == "Gauge"
-    assert dawa.estimate(counts.ravel(), epsilon=1, seed=0).options["partition"]["method"] == "Walk"
-    both = dawa.estimate(counts, epsilon=1, partition=dawa.partition.Walk(fan=4), seed=0)
-    assert both.options["partition"]["method"] == "Walk"
-    assert both.buckets.stops is not None
-
-
 def test_options_are_plain_values_in_a_release():
     found = dawa.estimate(np.ones((8, 8), int), epsilon=1, partition=Gauge(walk_share="0.05"), seed=0)
     assert json.loads(json.dumps(found.options))["partition"]["second_share"] == "4/25"
@@ -263,7 +256,9 @@ def test_totals_are_unbiased_and_spread_as_they_say():
     asked = dawa.Workload.rectangles([[0, 0]], [[32, 32]], (32, 32))
     found = []
     for seed in range(200):
-        est = dawa.estimate(counts, asked, epsilon=1, seed=seed, strategy="greedy", postprocess="none")
+        est = dawa.estimate(
+            counts, asked, epsilon=1, seed=seed, partition=Gauge(), strategy="greedy", postprocess="none"
+        )
         found.append(float(est.answers(asked)[0] - counts.sum()) / math.sqrt(est.variances(asked)[0]))
     assert abs(np.mean(found)) < 5 / math.sqrt(200)
     assert abs(np.mean(np.square(found)) - 1) < 5 * math.sqrt(5 / 200)  # kurtosis of Laplace sums: at most 6
@@ -280,7 +275,7 @@ def test_intervals_hold_the_truth_as_often_as_promised():
     truth, axes = asked.answers(counts), [dawa.Axis("a", 0, 32), dawa.Axis("b", 0, 32)]
     inside = 0
     for seed in range(40):
-        rel = dawa.release(table, axes, epsilon=1, effort="fast", seed=seed)
+        rel = dawa.release(table, axes, epsilon=1, effort="fast", partition=Gauge(), seed=seed)
         answers = rel.answers(*asked.boxes, confidence=0.9)
         inside += sum(answer.low <= true <= answer.high for answer, true in zip(answers, truth, strict=True))
     assert inside / 800 >= 0.9 - 5 * math.sqrt(0.09 / 40)

@@ -2,8 +2,8 @@
 
 | module | partition | private because |
 |---|---|---|
-| ``walk`` | the two-phase tree walk, the default on a line | ``walk.md`` |
-| ``gauge`` | one walk, then noisy unevenness or a second walk: the default on maps | ``gauge.md`` |
+| ``walk`` | the two-phase tree walk, the default | ``walk.md`` |
+| ``gauge`` | one walk, then noisy unevenness or a second walk | ``gauge.md`` |
 | ``filled`` | every cell if much of the domain is filled, else the walk | ``filled.md`` |
 | ``noisy_cost`` | the paper's Algorithm 1, as proven there | ``noisy_cost.md`` |
 | ``php`` | recursive bisection (Ács et al. 2012) | ``php.md`` |

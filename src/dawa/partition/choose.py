@@ -10,13 +10,12 @@ from dawa.errors import BudgetError, OptionError
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets, GridMethod, Method, every_cell, given
 from dawa.partition.filled import Filled
-from dawa.partition.gauge import Gauge
 from dawa.partition.noisy_cost import NoisyCost
 from dawa.partition.php import Php
 from dawa.partition.privtree import PrivTree
 from dawa.partition.structure_first import StructureFirst
 from dawa.partition.uniform_grid import UniformGrid
-from dawa.partition.walk import Walk
+from dawa.partition.walk import Walk, on_maps
 
 METHODS: dict[str, Method | GridMethod] = {
     "walk": Walk(),
@@ -27,7 +26,7 @@ METHODS: dict[str, Method | GridMethod] = {
     "privtree": PrivTree(),
     "uniform-grid": UniformGrid(),
 }
-ON_MAPS: dict[str, Method | GridMethod] = {"walk": Gauge()}
+ON_MAPS: dict[str, Method | GridMethod] = {"walk": on_maps()}
 """The method that a name means over several axes, if it differs."""
 
 PUBLIC = ("none", "one")

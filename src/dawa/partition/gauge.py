@@ -1,4 +1,4 @@
-"""One walk, then a gauge or a second walk: the default way to choose buckets on maps. Its proof is in ``gauge.md``.
+"""One walk, then a gauge or a second walk: for few records on a large map. Its proof is in ``gauge.md``.
 
 The first walk goes down where counts are uneven, as on a line. A second walk would toss coins for every level again,
 and with few records on a large map most of its buckets come from chance. So each leaf of the first is cut once more,

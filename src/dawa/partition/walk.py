@@ -119,7 +119,7 @@ def check_options(options: Fanned, shares: tuple[str, str], numbers: tuple[str, 
 
 
 def on_maps() -> Walk:
-    """Both walks for several axes, four parts at a time. The default there is ``gauge``, which builds on the first."""
+    """Both walks for several axes: four parts at a time, the squares of a quadtree."""
     return Walk(
         coarse_share=Fraction(8, 100),
         fine_share=Fraction(20, 100),
