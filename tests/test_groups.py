@@ -72,6 +72,7 @@ def test_the_looks_for_bounds_and_a_cap():
     assert rel.axes[0].start <= 5
     assert rel.axes[0].stop >= 60
     assert rel.privacy.max_rows_per_unit >= 1
+    assert "Only records that are in a group are looked at" in str(rel.privacy)
     assert set(rel.privacy.searched) == {"bounds of 'age'", "records per value of 'who'"}
     assert sum(rel.privacy.split.values()) == 4
 

@@ -101,6 +101,8 @@ class Search:
                 f" {shown(100 * SHARE)}% of epsilon: about as many as keep {shown(100 * self.keep)}% of all records, as"
                 f" far as noise lets this be seen, and at most {CAPS[0]}."
             )
+        if told and self.by:
+            told.append("Only records that are in a group are looked at for this, those of all groups together.")
         return tuple(told)
 
     def bounds(

@@ -24,8 +24,10 @@ and the sum of all noise is a weighted sum of Laplace variables again, whatever 
 margin of ``margins`` holds for it. All groups are like one domain that is as many times longer. The walks are asked
 about the cells along the range's border in every group, so their chance is divided by the number of these cells in all
 groups, which is known before any data. The cut buckets of all groups are bounded as those of one domain are: one or two
-by themselves, more of them together, because the noise of their totals is independent or known to be correlated. So
-noise, walks and totals have the same parts of c as above, once for all groups.
+by themselves, more of them together, because the noise of their totals is independent or known to be correlated. That
+is best where totals are small. Where walks say more in some groups than in others, each group's own bound is better,
+so both are computed, each with half of the chance, every group with an equal part of that half, and the smaller one
+counts. Walks and totals have the same parts of c as above, once for all groups, and so has noise.
 
 The *value* is another public number: negative totals are evened out, and ``insides`` may place records smoothly. Let M
 be ``measured``, the unbiased totals spread evenly. All of the above is about M, whatever the value S is: with the
@@ -210,6 +212,15 @@ def cut_buckets(queries: BucketQueries) -> Cuts:
 
 def bias_of(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> FloatArray:
     """How far an even spread can be off in the cut buckets, with at most the given chance of being wrong."""
+    if len(ranged) == 1:
+        return _together(ranged, cuts, chance)
+    alone = chance / 2 / len(ranged)
+    one_by_one = _sum(_together([one], [cut], alone) for one, cut in zip(ranged, cuts, strict=True))
+    return np.minimum(_together(ranged, cuts, chance / 2), one_by_one)
+
+
+def _together(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> FloatArray:
+    """The same, from the cut buckets of all estimates together."""
     m, border = len(ranged[0].queries), _sum(one.border for one in ranged)
     count = _counted(cuts, m)
     few, bias, by_walks = (count > 0) & (count <= 2), np.zeros(m), np.zeros(m)
