@@ -193,7 +193,11 @@ def _buckets(release: AnyRelease) -> int:
 
 def _cells(release: AnyRelease) -> str:
     cells = " × ".join(f"{axis.size:,}" for axis in release.axes)
-    return f"{cells} cells" if isinstance(release, Release) else f"{cells} cells in each of {len(release):,} group{'s' * (len(release) != 1)}"
+    return (
+        f"{cells} cells"
+        if isinstance(release, Release)
+        else f"{cells} cells in each of {len(release):,} group{'s' * (len(release) != 1)}"
+    )
 
 
 @lru_cache(maxsize=64)
