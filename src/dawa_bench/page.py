@@ -81,7 +81,21 @@ def plane(**options: Any) -> dawa.Release:  # noqa: ANN401  the mechanism's
     return made
 
 
-CASES: dict[str, Callable[[], dawa.Release]] = {
+def groups() -> dawa.GroupedRelease:
+    """Sixteen groups of different sizes with a thousand buckets each."""
+    rng, names = np.random.default_rng(2), [f"group {i}" for i in range(16)]
+    sizes = [200_000 // (1 + i) for i in range(16)]
+    table = {
+        "x": np.concatenate([rng.normal(300 + 20 * i, 80, size) for i, size in enumerate(sizes)]),
+        "group": np.repeat(names, sizes),
+    }
+    options: dict[str, Any] = {"partition": "none", "strategy": "hats", "effort": "fast", "by": {"group": names}}
+    made: dawa.GroupedRelease = dawa.release(table, dawa.Axis("x", 0, 1000), epsilon=1, seed=0, **options)
+    return made
+
+
+CASES: dict[str, Callable[[], dawa.Release | dawa.GroupedRelease]] = {
+    "16 groups of 1,000 buckets, hats": groups,
     "100,000 buckets, hats": lambda: line("hats"),
     "100,000 buckets, tree": lambda: line("greedy"),
     "1,000,000 cells, walk": lambda: plane(effort="fast"),
@@ -133,15 +147,20 @@ def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--frames", type=int, default=400, help="how many times the mouse moves")
+    parser.add_argument("--only", choices=CASES, help="one of the releases")
     options = parser.parse_args()
     print("| release | buckets | file, MB | ready, ms | frame, ms | 95% below | work in a frame | answers per frame |")
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         for name, make in CASES.items():
+            if options.only not in {None, name}:
+                continue
             release = make()
             path = release.report(Path(folder) / "page.html")
             found = measured(browser, path, options.frames)
-            size = f"{len(release.estimate.buckets):,} | {path.stat().st_size / 1e6:.1f} | {found['opening']:.0f}"
+            every = release.values() if isinstance(release, dawa.GroupedRelease) else [release]
+            many = sum(len(one.estimate.buckets) for one in every)
+            size = f"{many:,} | {path.stat().st_size / 1e6:.1f} | {found['opening']:.0f}"
             times = " | ".join(f"{found[column]:.1f}" for column in ("median", "p95", "work"))
             print(f"| {name} | {size} | {times} | {found['answers']:.2f} |", flush=True)
 

@@ -12,7 +12,7 @@ import dawa
 from dawa.errors import OptionError
 from dawa.publish import grouped
 from dawa.publish import page as report
-from dawa.results.overview import of_groups
+from dawa.results.overview import of_groups, overview
 from dawa.spec import ranges
 from dawa_bench.page import PHONE
 from helpers.browser import opened
@@ -183,6 +183,41 @@ def test_a_group_is_chosen_in_every_way(browser, made, kind):
         sheet.page.locator("#group-rows .link").nth(0).focus()
         sheet.page.keyboard.press("Enter")
         at(0)
+
+
+def test_a_released_table_has_each_groups_records_in_no_range(browser, tmp_path):
+    table = {
+        "x": [None if value > 190 else value for value in RNG.normal(100, 60, 4000).tolist()],
+        "g": RNG.choice(["a", "b", "c", "d", None], 4000).tolist(),
+    }
+    axis = dawa.Axis("x", 0, 200, outside="own")
+    release = dawa.release(table, axis, epsilon=1, by="g", groups=["a", "b"], other=True, seed=0, effort="fast")
+    with opened(browser, release.report(tmp_path / "page.html"), "#group=other&from=20&to=80") as sheet:
+        for name in ("other", "a"):
+            sheet.page.select_option("#group", label=name)
+            found = overview(release[name])
+            assert [line[:2] for line in lines(sheet, "apart-rows")] == [
+                [way.label, records(way.answer.value)] for way in found.ways
+            ]
+            assert sheet.texts("apart-title") == [f"Not in any range of the group {name}"]
+            assert sheet.page.locator("#apart-fact").is_hidden(), "the header is about all groups"
+        assert [line[0] for line in lines(sheet, "none-rows")] == ["g missing"]
+        sheet.page.emulate_media(media="print")
+        assert sheet.page.locator("#by-group").is_visible()
+
+
+def test_three_axes_have_a_table_and_no_pictures(browser, tmp_path):
+    axes = [dawa.Axis(name, 0, size, outside="drop", missing="drop") for name, size in (("a", 8), ("b", 6), ("c", 4))]
+    counts = [RNG.poisson(5 * g, (8, 6, 4)) for g in (1, 2)]
+    release = put_together(tuple(axes), {"g": ["p", "q"]}, counts, seed=1, effort="fast")
+    path = release.report(tmp_path / "page.html")
+    with opened(browser, path, address(release, "q", ["1", "1", "0"], ["5", "4", "3"])) as sheet:
+        sheet.until(DONE)
+        every = release.answer((1, 1, 0), (5, 4, 3))
+        assert lines(sheet, "group-foot") == [expected("All groups together", every, every)]
+        assert sheet.shown() == written(release["q"].answer((1, 1, 0), (5, 4, 3)))
+        assert sheet.page.locator("#tiles").is_hidden()
+        assert sheet.page.locator("#chart").is_hidden()
 
 
 def test_dragging_asks_all_groups(browser, made):

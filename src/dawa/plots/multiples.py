@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 import numpy as np
 
@@ -26,7 +27,7 @@ TILE = 1.75
 ALIKE = 6
 """Up to this ratio of the highest of all pictures to the lowest they have one scale, so that groups compare."""
 
-LETTERS = 20
+LETTERS = 15
 """How many characters of a name fit an inch above a small picture."""
 
 
@@ -143,11 +144,12 @@ def _maps(release: GroupedRelease, shown: Sequence[Release], charts: Sequence[An
 
 def _named(chart: Any, release: GroupedRelease, at: int, rel: Release, width: float) -> None:  # noqa: ANN401
     """Write the group and its number of records above its picture."""
-    name = ", ".join(map(str, combinations(release.by)[at]))
-    room = round(LETTERS * width) - 8
-    name = drawing.text(name if len(name) <= room else f"{name[: room - 1]}…")
-    drawing.titled(chart, f"{name}: {rel.total.value:,.0f}")
-    chart.title.set_fontsize(7)
+    total = f": {rel.total.value:,.0f}"
+    name = drawing.text(", ".join(map(str, combinations(release.by)[at])))
+    room, shown = round(LETTERS * width) - len(total), name
+    while len(shown) > 1 and sum(1 + (east_asian_width(letter) in "WF") for letter in shown) > room:
+        shown = f"{shown.removesuffix('…')[:-1]}…"
+    drawing.titled(chart, shown + total)
 
 
 def _titled(sheet: "Figure", release: GroupedRelease, *, one: bool) -> None:

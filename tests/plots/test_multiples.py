@@ -1,0 +1,103 @@
+"""The picture of a release of groups: a small one for each, in the style of all pictures."""
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+import dawa
+from dawa.errors import OptionError
+from dawa.plots import multiples
+from helpers.groups import put_together
+
+RNG = np.random.default_rng(8)
+X = dawa.Axis("x", 0, 60)
+PLANE = (dawa.Axis("a", 0, 12, outside="drop"), dawa.Axis("b", 0, 9, outside="drop"))
+HOSTILE = ["$x^2$", "a\nb", "é" * 300, "<b>", "東京" * 40]
+
+
+def lines(groups, factor=1.0, names=None, **options):
+    truth = [RNG.poisson(60 * factor**g * (1 + np.sin(np.arange(60) / 9 + g)), 60) for g in range(groups)]
+    names = names or [f"g{g}" for g in range(groups)]
+    return put_together(X, {"g": names}, truth, seed=1, partition="none", strategy="greedy", **options)
+
+
+def maps(groups):
+    truth = [RNG.poisson(9, (12, 9)) for _ in range(groups)]
+    return put_together(PLANE, {"g": [f"g{g}" for g in range(groups)]}, truth, seed=1, effort="fast")
+
+
+def shown(figure):
+    return [chart for chart in figure.axes if chart.get_visible() and chart.get_title(loc="left")]
+
+
+def footed(figure):
+    return "" if figure._supxlabel is None else figure._supxlabel.get_text()
+
+
+def test_every_group_is_shown_with_its_total_and_its_own_line():
+    rel = lines(5)
+    figure = rel.plot()
+    assert [chart.get_title(loc="left") for chart in shown(figure)] == [
+        f"{group}: {one.total.value:,.0f}" for group, one in rel.items()
+    ]
+    for chart, one in zip(shown(figure), rel.values(), strict=True):
+        line = next(patch for patch in chart.patches if patch.get_label() == "release")
+        np.testing.assert_allclose(line.get_data().values, one.values())
+    assert "NOT PRIVATE, ε = 0.5, 5 groups by g" in figure.get_suptitle()
+    assert "In no group: " in footed(figure)
+
+
+def test_groups_have_one_scale_unless_some_are_much_smaller():
+    alike = rel = lines(3)
+    limits = {chart.get_ylim() for chart in shown(alike.plot())}
+    assert len(limits) == 1
+    assert max(one.values().max() for one in rel.values()) <= next(iter(limits))[1]
+    apart = lines(3, factor=0.1).plot()
+    assert len({chart.get_ylim() for chart in shown(apart)}) == 3
+    assert "each with a scale of its own" in apart.get_suptitle()
+
+
+def test_maps_share_their_colours():
+    images = [chart.images[0] for chart in shown(maps(3).plot())]
+    assert len({(image.norm.vmin, image.norm.vmax) for image in images}) == 1
+    assert len(images) == 3
+
+
+def test_of_many_groups_some_are_drawn_and_the_rest_counted():
+    figure = lines(27).plot()
+    assert len(shown(figure)) == 24
+    assert footed(figure).startswith("And 3 more groups.")
+    bare = multiples.figure(lines(27), footed=False)
+    assert footed(bare) == "And 3 more groups."
+
+
+@pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
+def test_names_are_text_and_fit(tmp_path):
+    rel = lines(5, names=HOSTILE)
+    figure = rel.plot(tmp_path / "x.png")
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    edge = figure.bbox.width
+    for chart in shown(figure):
+        assert not chart._left_title.get_parse_math()
+        assert chart._left_title.get_window_extent(canvas.get_renderer()).x1 < edge
+    html = rel._repr_html_()
+    assert "<b>:" not in html
+    assert 'aria-label="Released records along x by g"' in html
+    assert str(rel.privacy)[:40] in html
+
+
+def test_the_same_figure_is_the_same_file(tmp_path):
+    rel = maps(2)
+    multiples.draw(rel, tmp_path / "a.svg")
+    multiples.draw(rel, tmp_path / "b.svg")
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_three_axes_have_no_picture():
+    axes = (*PLANE, dawa.Axis("c", 0, 3))
+    rel = put_together(axes, {"g": ["a"]}, [RNG.poisson(3, (12, 9, 3))], seed=1, effort="fast")
+    assert not multiples.drawable(rel)
+    with pytest.raises(OptionError, match="over 3 axes has no picture"):
+        rel.plot()
+    assert "<svg" not in rel._repr_html_()
