@@ -14,11 +14,11 @@ import numpy as np
 from dawa.axis import State
 from dawa.axis.apart import patterns
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.results.answers import Answer, check_confidence
+from dawa.results.answers import Answer, Steps, check_confidence, finished
 from dawa.results.estimate import Estimate
 from dawa.results.grouped import AnyRelease, GroupedRelease
 from dawa.results.margins import margin_factor
-from dawa.results.release import Apart, Release, apart_of
+from dawa.results.release import Apart, Release, apart_in_steps
 from dawa.strategy.base import RESOLUTION
 
 MUCH, MOST, NEARLY_ALL = 0.2, 0.5, 0.9
@@ -107,10 +107,16 @@ def of_groups(release: GroupedRelease, confidence: float = 0.95) -> Overview:
     The others are in no group, or in a group and in no range: these are added up over the groups, and each group has an
     overview of its own.
     """
+    return finished(of_groups_in_steps(release, confidence))
+
+
+def of_groups_in_steps(release: GroupedRelease, confidence: float = 0.95) -> Steps[Overview]:
+    """The same, for who must not wait for hundreds of groups at once."""
     lows, highs = ([getattr(axis, end) for axis in release.axes] for end in ("start", "stop"))
-    inside = release.answers([lows], [highs], confidence)[0]
+    inside = (yield from release.answers_in_steps([lows], [highs], confidence))[0]
     kept, others = release.privacy.kept, [one for one in release.others if one is not None]
-    in_groups = apart_of(release.axes, patterns(release.axes), others, confidence, kept) if others else []
+    steps = apart_in_steps(release.axes, patterns(release.axes), others, confidence, kept) if others else None
+    in_groups = [] if steps is None else (yield from steps)
     ways = sorted([*release.apart(confidence), *in_groups], key=lambda way: -way.answer.value)
     what = "range or no group" if in_groups else "group"
     return Overview(inside, _together([release.none, *others], confidence, kept), tuple(ways), what)

@@ -12,6 +12,7 @@ from typing import Any
 
 from dawa.errors import OptionError
 from dawa.limits import MOST_BORDER_CELLS, MOST_BUCKETS_PAGED, MOST_UNITS_ASKED, MOST_UNITS_OF_ONE
+from dawa.results.grouped import AnyRelease, GroupedRelease
 from dawa.results.release import Release
 from dawa.strategy.bumps import BumpStrategy
 from dawa.strategy.nested import NestedStrategy
@@ -51,6 +52,12 @@ BARS_BUCKET, QUANTILE, QUANTILE_BUCKET, VALUES_BUCKET = 4e-4, 0.3, 1e-5, 6e-4
 """Milliseconds for every bucket before the first quantile; for each quantile, and for every bucket then; and for every
 bucket to add up values."""
 
+GROUP_RANGE = 3e-3
+"""Milliseconds for every range in every group, where all groups are asked together."""
+
+PASSES = 7
+"""How often all groups are gone through to answer for them together."""
+
 Span = tuple[Fraction, Fraction]
 
 
@@ -59,13 +66,22 @@ def of_body(length: int) -> float:
     return length * BODY_BYTE / UNIT
 
 
-def of_reading(release: Release, ranges: int) -> float:
+def histograms(release: AnyRelease) -> tuple[Release, ...]:
+    """What a release consists of: itself, or the releases of its groups."""
+    return tuple(release.values()) if isinstance(release, GroupedRelease) else (release,)
+
+
+def of_reading(release: AnyRelease, ranges: int) -> float:
     """Units to read the ends of this many ranges."""
     return ranges * (sum(_end(axis) for axis in release.axes) + WRITING) / UNIT
 
 
-def of_call(release: Release) -> float:
-    """Units of a step before its first range."""
+def of_call(release: AnyRelease) -> float:
+    """Units of a step before its first range; of a release with groups, for all groups together."""
+    return sum(_of_call(one) for one in histograms(release))
+
+
+def _of_call(release: Release) -> float:
     buckets = len(release.estimate.buckets)
     nested = NESTED_BUCKET if isinstance(release.estimate.strategy, NestedStrategy) else 0.0
     return (CALL + (CALL_BUCKET + nested) * buckets) / UNIT
@@ -87,9 +103,15 @@ def of_buckets(release: Release, count: int) -> float:
     return of_call(release) + count * 2 * WRITING / UNIT
 
 
-def of_page(release: Release) -> float:
+def at_once(release: AnyRelease, each: Sequence[float]) -> int:
+    """How many passes over a group make a step, where these ranges are asked of all groups together."""
+    groups = max(len(histograms(release)), 1)
+    return max(1, int(STEP * PASSES * groups / max(of_call(release) + sum(each), 1e-9)))
+
+
+def of_page(release: AnyRelease) -> float:
     """Units to make a page."""
-    return (CALL + PAGE_BUCKET * len(release.estimate.buckets)) / UNIT
+    return sum(CALL + PAGE_BUCKET * len(one.estimate.buckets) for one in histograms(release)) / UNIT
 
 
 def check_page(release: Release, name: str) -> None:
@@ -106,8 +128,10 @@ def check_page(release: Release, name: str) -> None:
         )
 
 
-def of_range(release: Release, spans: Sequence[Span]) -> float:
-    """Units to answer one range, after its ends were read."""
+def of_range(release: AnyRelease, spans: Sequence[Span]) -> float:
+    """Units to answer one range, after its ends were read; of a release with groups, in all of them together."""
+    if isinstance(release, GroupedRelease):
+        return sum(GROUP_RANGE / UNIT + of_range(one, spans) for one in release.values())
     if len(spans) == 1:
         return 0.0
     sides = [math.ceil(stop) - math.floor(start) for start, stop in spans]
@@ -122,24 +146,24 @@ def of_range(release: Release, spans: Sequence[Span]) -> float:
     return spent / UNIT
 
 
-def checked(release: Release, ranges: Sequence[Sequence[Span]]) -> list[float]:
+def checked(release: AnyRelease, ranges: Sequence[Sequence[Span]]) -> list[float]:
     """Units to answer each of these ranges.
 
     Raises:
         OptionError: If they cost more than one request may.
     """
-    border, spent = 0, of_call(release)
+    border, spent, count = 0, of_call(release), len(release) if isinstance(release, GroupedRelease) else 1
     found = []
     for spans in ranges:
         sides = [math.ceil(stop) - math.floor(start) for start, stop in spans]
-        border += sum(2 * math.prod(sides) // side for side in sides) if len(sides) > 1 else 0
+        border += sum(2 * math.prod(sides) // side for side in sides) * count if len(sides) > 1 else 0
         if border > MOST_BORDER_CELLS:
             raise OptionError(
                 "These ranges have too many cells along their sides for one request.",
                 "ask for fewer or smaller ones at a time, or load the file with dawa.load.",
             )
         found.append(of_range(release, spans))
-        check(found[-1] * (MOST_UNITS_ASKED / MOST_UNITS_OF_ONE), 1)
+        check(found[-1] / count * (MOST_UNITS_ASKED / MOST_UNITS_OF_ONE), 1)  # a step is about one group
         spent += found[-1]
         check(spent, len(found))
     return found
