@@ -233,6 +233,9 @@ MOST_PIXELS = 1024
 MOST_BUCKETS_DRAWN = 4096
 """Buckets that get a column of pixels each in the picture of a strategy."""
 
+MOST_GROUPS_DRAWN = 24
+"""Small pictures on one sheet; a line says how many groups more there are."""
+
 MOST_ROWS_WRITTEN = 2**20
 """A table with more lines than this helps nobody; ask the release instead."""
 

@@ -17,6 +17,7 @@ from dawa.errors import OptionError, ReleaseError
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.results.answers import Ranged, answers
 from dawa.results.margins import margin_factor
+from dawa.results.statement import spent_by_all
 from helpers.groups import histogram, put_together
 from helpers.schemas import validator
 
@@ -200,6 +201,22 @@ def test_intervals_hold_the_truth_as_often_as_they_say(truth, options):
         held["share"] += part.low <= counts[1] / sum(counts) <= part.high
     least = stats.binom.ppf(1e-6, runs, confidence)
     assert min(held.values()) >= least, held
+
+
+def test_groups_that_spent_differently(tmp_path):
+    """Steps may spend according to what earlier ones found; each group's noise is held against its own steps."""
+    rel = put_together(X, {"g": ["a", "b"]}, TRUTH[2:], seed=1)
+    plain = histogram(TRUTH[3], Fraction(1, 2), 9, partition="none")
+    splits = [rel.estimates[0].split, plain.split]
+    assert splits[0] != splits[1]
+    privacy = replace(rel.privacy, split=spent_by_all(splits))
+    assert privacy.split == {"partition and measure": Fraction(1, 2)}
+    mixed = replace(rel, estimates=(rel.estimates[0], plain), privacy=privacy)
+    again = dawa.load(mixed.save(tmp_path / "release.json"))
+    assert [one.estimate.split for one in again.values()] == [one.privacy.split for one in again.values()] == splits
+    assert again.answer(3, 41) == mixed.answer(3, 41)
+    alone = dawa.load(again["b"].save(tmp_path / "b.json"))
+    assert alone.answer(3, 41) == mixed["b"].answer(3, 41)
 
 
 # --- files ----------------------------------------------------------------------------------------------------------

@@ -1,12 +1,13 @@
 """The picture of a release: a histogram with its uncertainty along one axis, a map over two. No truth is needed."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
 from html import escape
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +23,8 @@ from dawa.host import atomic
 from dawa.limits import MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
 from dawa.plots import drawing
 from dawa.results.answers import factor_of, uncut
-from dawa.results.overview import overview
+from dawa.results.grouped import AnyRelease
+from dawa.results.overview import Overview, overview
 from dawa.results.release import Release
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ def figure(
             f"A release over {len(release.axes)} axes has no picture.", "ask it for ranges: rel.answers(lo, hi)."
         )
     lines = drawing.wrapped(beside(release), width) if footed else []
-    below = drawing.height_of(lines) + (0.15 if _title(release) else 0)
+    below = drawing.height_of(lines) + (0.15 if title_of(release) else 0)
     with drawing.styled():
         if len(release.axes) == 1:
             sheet = drawing.sheet(width, 0.3 * width + 1.2 + below)
@@ -76,7 +78,7 @@ def figure(
             cells = drawing.coarse(release.estimate.cells)
             sheet = drawing.sheet(width, 0.6 * width + 0.7 + below)
             chart = sheet.subplots()
-            sheet.colorbar(_map(release, cells, chart, width), ax=chart, label=_unit(release))
+            sheet.colorbar(_map(release, cells, chart, width), ax=chart, label=unit(release))
             drawing.titled(chart, _summary(release))
         for axis, (first, last) in zip(release.axes, (((0, 0), (1, 0)), ((0, 0), (0, 1))), strict=False):
             if axis.outside == "clip":
@@ -87,9 +89,19 @@ def figure(
 
 def beside(release: Release) -> list[str]:
     """What a picture cannot show, in sentences: edges, records in no range, and how many records of a unit count."""
-    shortened: Any = [replace(axis, column=drawing.text(axis.column)) for axis in release.axes]  # type: ignore[type-var]
-    found, kept = overview(replace(release, axes=tuple(shortened))), release.privacy.kept
-    held = touching(shortened, [(True, True)] * len(shortened))
+    found = overview(replace(release, axes=shortened(release)))
+    return sentences_of(release, found)
+
+
+def shortened(release: AnyRelease) -> Any:  # noqa: ANN401  axes of any kind
+    """The axes with names that are not too long to be drawn."""
+    return tuple(replace(axis, column=drawing.text(axis.column)) for axis in release.axes)  # type: ignore[type-var]
+
+
+def sentences_of(release: AnyRelease, found: Overview) -> list[str]:
+    """What a picture cannot show, given how many records there are."""
+    axes, kept = shortened(release), release.privacy.kept
+    held = touching(axes, [(True, True)] * len(axes))
     sentences = [f"Edges: {held}." if held else "", found.said(), found.warning, f"Numbers {kept}." if kept else ""]
     return [printable(sentence) for sentence in sentences if sentence]
 
@@ -105,68 +117,106 @@ def draw(release: Release, path: str | PathLike[str]) -> None:
 
 
 def inline(release: Release) -> str:
-    """The picture as an SVG element for a page: no names that may clash, no styles that reach beyond it."""
-    text = drawing.as_svg(figure(release, width=drawing.PAGE, footed=False))
+    """The picture as an SVG element for a page."""
+    return element(figure(release, width=drawing.PAGE, footed=False), release)
+
+
+def element(drawn: "Figure", release: AnyRelease, by: str = "") -> str:
+    """A figure as an SVG element for a page: no names that may clash, no styles that reach beyond it."""
+    text = drawing.as_svg(drawn)
     body = text[text.index("<defs") :]
     begin, end = body.index("<style"), body.index("</style>") + len("</style>")
     box = text[text.index('viewBox="') :].split('"')[1]
     along = " and ".join(drawing.text(axis.column) for axis in release.axes)
-    label = escape(f"{title}: released" if (title := drawing.text(_title(release))) else "Released")
+    label = escape(f"{title}: released" if (title := drawing.text(title_of(release))) else "Released")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{box}" role="img"'
-        f' aria-label="{label} records along {escape(along)}" stroke-linejoin="round" stroke-linecap="butt"'
+        f' aria-label="{label} records along {escape(along + by)}" stroke-linejoin="round" stroke-linecap="butt"'
         f' style="max-width: 45em; width: 100%; height: auto; background: white">{body[:begin]}{body[end:]}'
     )
 
 
 def page(release: Release) -> str:
     """What a notebook shows of a release: a picture, what it cannot show, a line, and the privacy statement."""
-    drawn = inline(release) if drawable(release) else ""
+    return shown_in_notebooks(release, inline(release) if drawable(release) else "", beside(release))
+
+
+def shown_in_notebooks(release: AnyRelease, drawn: str, sentences: Sequence[str]) -> str:
+    """A title, a picture, what it cannot show, a line, and the privacy statement."""
     line, statement = escape(repr(release)), escape(str(release.privacy))
-    said = "".join(f"<p>{escape(sentence)}</p>" for sentence in beside(release))
-    title = f"<p><strong>{escape(_title(release))}</strong></p>" if _title(release) else ""
+    said = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    title = f"<p><strong>{escape(title_of(release))}</strong></p>" if title_of(release) else ""
     return f"<div>{title}{drawn}{said}<p><code>{line}</code></p><p><small>{statement}</small></p></div>"
 
 
-def _histogram(release: Release, chart: Any, width: float) -> None:  # noqa: ANN401  Matplotlib's
-    """Records per cell in every bucket, with the margin of their noise."""
+class Steps(NamedTuple):
+    """What is drawn along one axis: records per cell from border to border, and the margin of their noise."""
+
+    borders: FloatArray
+    density: FloatArray
+    margin: FloatArray
+
+    @property
+    def noise(self) -> float:
+        """How many records per cell noise alone can make, on average along the axis."""
+        return float(np.average(self.margin, weights=np.diff(self.borders)))
+
+
+def steps(release: Release, most: int = MOST_STEPS_DRAWN) -> Steps:
+    """Records per cell in every bucket, or in runs of buckets that are drawn as one if there are more than ``most``."""
     estimate = release.estimate
-    groups = _groups(estimate.buckets.bounds)
+    groups = _groups(estimate.buckets.bounds, most)
     bounds = estimate.buckets.bounds[groups]
     widths, borders = np.diff(bounds), placed(release.axis, bounds)
     density = np.add.reduceat(estimate.totals, groups[:-1]) / widths
     variances = estimate.range_variances(groups[:-1].astype(np.float64), groups[1:].astype(np.float64))
     factor = factor_of(estimate, uncut(estimate, 1 - CONFIDENCE))
-    margin = factor * np.sqrt(np.maximum(variances, 0)) / widths
+    return Steps(borders, density, factor * np.sqrt(np.maximum(variances, 0)) / widths)
+
+
+def traced(chart: Any, found: Steps) -> None:  # noqa: ANN401  Matplotlib's
+    """The line of the release over the band of its noise."""
+    borders, density, margin = found
     low = np.maximum(density - margin, 0)
     chart.stairs(
         density + margin, borders, baseline=low, fill=True, color=drawing.BAND, linewidth=0, label="noise, 95%"
     )
     chart.stairs(density, borders, baseline=None, color=drawing.LINE, label="release")
-    drawing.stretch(chart, density, float(np.average(margin, weights=widths)))
-    chart.set_ylabel(_unit(release))
+
+
+def _histogram(release: Release, chart: Any, width: float) -> None:  # noqa: ANN401  Matplotlib's
+    """Records per cell in every bucket, with the margin of their noise."""
+    found = steps(release)
+    traced(chart, found)
+    drawing.stretch(chart, found.density, found.noise)
+    chart.set_ylabel(unit(release))
     drawing.keyed(chart, _summary(release))
     label(release.axis, chart.xaxis, width)
 
 
-def _groups(bounds: IntArray) -> IntArray:
+def _groups(bounds: IntArray, most: int) -> IntArray:
     """Where runs of buckets that are drawn as one begin, and the end; wide buckets are drawn alone."""
-    if len(bounds) <= MOST_STEPS_DRAWN:
+    if len(bounds) <= most:
         return np.arange(len(bounds))
-    place = (bounds[:-1].astype(np.float64) * (MOST_STEPS_DRAWN / float(bounds[-1]))).astype(np.int64)
+    place = (bounds[:-1].astype(np.float64) * (most / float(bounds[-1]))).astype(np.int64)
     begin = np.concatenate(([0], np.flatnonzero(np.diff(place)) + 1))
     return np.append(begin, len(bounds) - 1)
 
 
-def _map(release: Release, cells: FloatArray, chart: Any, width: float) -> Any:  # noqa: ANN401  Matplotlib's
-    """Records per cell, the first axis to the right."""
+def painted(release: Release, cells: FloatArray, chart: Any, scale: Any) -> Any:  # noqa: ANN401  Matplotlib's
+    """Records per cell in colours, the first axis to the right."""
     across, up = release.axes
     corners = (*placed(across, [0, across.size]), *placed(up, [0, up.size]))
     found = np.maximum(cells.T, 0)
-    scale = drawing.magnitudes(max(float(found.max()), 1.0), least=0.0)
-    image = chart.imshow(
+    return chart.imshow(
         found, origin="lower", extent=corners, aspect="auto", interpolation="nearest", cmap="viridis", norm=scale
     )
+
+
+def _map(release: Release, cells: FloatArray, chart: Any, width: float) -> Any:  # noqa: ANN401  Matplotlib's
+    """The colours with both axes named."""
+    across, up = release.axes
+    image = painted(release, cells, chart, drawing.magnitudes(max(float(cells.max()), 1.0), least=0.0))
     label(across, chart.xaxis, 0.75 * width)
     label(up, chart.yaxis, drawing.PAGE)
     return image
@@ -177,16 +227,16 @@ def _summary(release: Release) -> str:
     privacy = release.privacy
     loud = "" if privacy.private else "NOT PRIVATE, "
     many = len(release.estimate.buckets)
-    title = f"{drawing.text(title)}\n" if (title := _title(release)) else ""
+    title = f"{drawing.text(title)}\n" if (title := title_of(release)) else ""
     return f"{title}{loud}ε = {float(privacy.epsilon):.4g}, {many:,} bucket{'s' * (many != 1)}"
 
 
-def _title(release: Release) -> str:
+def title_of(release: AnyRelease) -> str:
     """What the custodian calls the release; empty if nobody said."""
     return (release.about is not None and release.about.title) or ""
 
 
-def _unit(release: Release) -> str:
+def unit(release: AnyRelease) -> str:
     """What the height or the colour counts."""
     axis = release.axes[0]
     if len(release.axes) > 1 or axis.kind == "edges":

@@ -1,3 +1,3 @@
-from . import files, folder, page, place, readme, recovery, tables
+from . import files, folder, grouped, page, place, readme, recovery, tables
 
-__all__ = ["files", "folder", "page", "place", "readme", "recovery", "tables"]
+__all__ = ["files", "folder", "grouped", "page", "place", "readme", "recovery", "tables"]

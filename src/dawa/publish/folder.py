@@ -8,9 +8,10 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -18,9 +19,9 @@ from dawa import limits, progress
 from dawa.errors import FolderError, ReleaseError
 from dawa.host import atomic
 from dawa.host.scratch import HALF
-from dawa.plots import picture
+from dawa.plots import multiples, picture
+from dawa.publish import grouped, readme, tables
 from dawa.publish import place as places
-from dawa.publish import readme, tables
 from dawa.publish.place import ASKED, Place
 from dawa.results.answers import Answer
 from dawa.results.grouped import AnyRelease, GroupedRelease, single
@@ -43,7 +44,7 @@ class Written:
     Attributes:
         folder: Where it is.
         files: The names of its files.
-        answers: The release's answers to the ranges that were asked.
+        answers: The release's answers to the ranges that were asked; with groups, those of all groups together.
         earlier: Where an earlier folder of that name was moved, if there was one.
         problem: Why it is not what was asked for; None if it is.
     """
@@ -187,11 +188,10 @@ def _kept(place: Place, release: AnyRelease, asked: Sequence[Asked], last_resort
 
 def _completed(place: Place, release: AnyRelease, asked: Sequence[Asked], moved: Sequence[str] = ()) -> Written:
     """Write the files that are not there yet, and were not moved to their place, and give the folder its name."""
-    if isinstance(release, GroupedRelease):
-        return _named(place, (RELEASE,), [])
     answers = ranges.answered(release, asked)
     rows = _tables(release, asked, answers)
-    pictures = (FIGURE,) if picture.drawable(release) else ()
+    drawn = _drawn(release)
+    pictures = () if drawn is None else (FIGURE,)
     files = (RELEASE, *rows, *pictures, README)
     there = {*moved, *(file.name for file in place.scratch.iterdir())}
     for name, table in rows.items():
@@ -199,11 +199,18 @@ def _completed(place: Place, release: AnyRelease, asked: Sequence[Asked], moved:
             text = io.StringIO(newline="")
             tables.write(table, text)
             atomic.write(place.scratch / name, text.getvalue(), new=True)
-    for name in set(pictures) - there:
-        picture.draw(release, place.scratch / name)
+    if drawn is not None and FIGURE not in there:
+        drawn(place.scratch / FIGURE)
     if README not in there:
         atomic.write(place.scratch / README, readme.readme(release, files), new=True)
     return _named(place, files, answers)
+
+
+def _drawn(release: AnyRelease) -> Callable[[Path], None] | None:
+    """What writes the picture that goes with a release; None if there is none."""
+    if isinstance(release, GroupedRelease):
+        return partial(multiples.draw, release) if multiples.drawable(release) else None
+    return partial(picture.draw, release) if picture.drawable(release) else None
 
 
 def _named(place: Place, files: Sequence[str], answers: Sequence[Answer]) -> Written:
@@ -220,9 +227,18 @@ def _named(place: Place, files: Sequence[str], answers: Sequence[Answer]) -> Wri
     return Written(found.folder, tuple(files), tuple(answers), found.earlier, problem)
 
 
-def _tables(release: Release, asked: Sequence[Asked], answers: Sequence[Answer]) -> dict[str, tables.Rows]:
+def _tables(release: AnyRelease, asked: Sequence[Asked], answers: Sequence[Answer]) -> dict[str, tables.Rows]:
     """The tables that go with a release, by the names of their files."""
     found = {}
+    if isinstance(release, GroupedRelease):
+        if len(release.axes) == 1:
+            found[BUCKETS] = grouped.buckets(release)
+        elif grouped.few_cells(release):
+            found[CELLS] = grouped.cells(release)
+        found[APART] = grouped.apart(release)
+        if asked:
+            found[ANSWERS] = grouped.answers(release, asked, grouped.answered(release, asked))
+        return found
     if len(release.axes) == 1:
         found[BUCKETS] = tables.buckets(release)
     elif release.estimate.size <= limits.MOST_ROWS_WRITTEN:

@@ -1,12 +1,16 @@
 """The README that goes with a release: what the release is, what it protects, and how to read it."""
 
 import re
+import shlex
 from collections.abc import Sequence
 
 from dawa.axis.apart import clipped
+from dawa.axis.groups import combinations
 from dawa.axis.written import middle
+from dawa.publish import grouped
 from dawa.results.about import is_link
-from dawa.results.overview import overview
+from dawa.results.grouped import AnyRelease, GroupedRelease
+from dawa.results.overview import of_groups, overview
 from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement
 from dawa.spec.ranges import example
@@ -33,7 +37,7 @@ estimates: noise was added to them on purpose, and how much is known.{kept}
 | file | what it holds |
 |---|---|
 {files}
-{about}
+{groups}{about}
 ## What is protected
 
 {statement}
@@ -70,11 +74,11 @@ pandas.{reader}("{table}")
 import dawa  # answers any range, with error bars
 
 release = dawa.load("release.json")
-print(release.answer({python}))
+{python}
 ```
 
 ```
-dawa query release.json {shell}
+{shell}
 ```
 """
 
@@ -85,11 +89,9 @@ computer and any amount of time, today and later, and nothing that is computed f
 """
 
 
-def readme(release: Release, files: Sequence[str]) -> str:
+def readme(release: AnyRelease, files: Sequence[str]) -> str:
     """The README, in Markdown."""
     table = next(name for name in ("buckets.csv", "cells.csv", "answers.csv", "release.json") if name in files)
-    lo, hi = middle(release.axes)
-    python = [ends[0] if len(ends) == 1 else tuple(ends) for ends in (lo, hi)]
     privacy = release.privacy
     return PAGE.format(
         title=_title(release),
@@ -107,31 +109,78 @@ def readme(release: Release, files: Sequence[str]) -> str:
         odds=_odds(privacy),
         reader="read_csv" if table.endswith(".csv") else "read_json",
         table=table,
-        python=", ".join(map(repr, python)),
-        shell=example(release.axes),
+        groups=_groups(release),
+        python="\n".join(_python(release)),
+        shell="\n".join(_shell(release)),
     )
 
 
-def _kept(release: Release) -> str:
+def _python(release: AnyRelease) -> list[str]:
+    """How to ask in Python."""
+    ends = ", ".join(repr(side[0] if len(side) == 1 else tuple(side)) for side in middle(release.axes))
+    if not isinstance(release, GroupedRelease):
+        return [f"print(release.answer({ends}))"]
+    return [
+        f"print(release[{release.groups[0]!r}].answer({ends}))  # one group",
+        f"print(release.answer({ends}))  # all groups together",
+    ]
+
+
+def _shell(release: AnyRelease) -> list[str]:
+    """How to ask on a command line."""
+    asked = example(release.axes)
+    if not isinstance(release, GroupedRelease):
+        return [f"dawa query release.json {asked}"]
+    first = ",".join(map(str, combinations(release.by)[0]))
+    return [
+        f"dawa query release.json --group {shlex.quote(first)} {asked}",
+        f"dawa query release.json --by {asked}",
+    ]
+
+
+def _groups(release: AnyRelease) -> str:
+    """How many groups there are, and where their tables have them."""
+    if not isinstance(release, GroupedRelease):
+        return ""
+    columns = " and ".join(f"`{grouping.column}`" for grouping in release.by)
+    many = f"{len(release):,} group{'s' * (len(release) != 1)}"
+    return (
+        f"\nThere are {many} by {columns}: {_text(grouped.few(release.by))}. Each has a histogram of its own."
+        f" The tables begin with {columns}: empty in lines about all groups together, and about records in no group.\n"
+    )
+
+
+def _kept(release: AnyRelease) -> str:
     """How many records of a unit are in the numbers."""
     kept = release.privacy.kept
     return f" They are numbers {kept}." if kept else ""
 
 
-def _apart(release: Release) -> str:
+def _apart(release: AnyRelease) -> str:
     """The records that are in no range, with a warning if they are many."""
-    found = overview(release)
+    groups = release if isinstance(release, GroupedRelease) else None
+    found = overview(release) if isinstance(release, Release) else of_groups(release)
     if found.apart is None:
         return ""
     warning = f"\n**{found.warning}**\n" if found.warning else ""
-    return f"{warning}\nAnswers count the records that have a place along {_along(release)}. {found.said()}\n"
+    which = "that are in a group and " if groups else "that "
+    said = f"Answers count the records {which}have a place along {_places(release)}. {found.said()}"
+    if groups and any(others is not None for others in groups.others):
+        said += " The table `apart.csv` also has each group's records in no range."
+    return f"{warning}\n{said}\n"
 
 
-def _along(release: Release) -> str:
+def _along(release: AnyRelease) -> str:
+    """What ranges are about, and what tells groups apart."""
+    by = [f"`{grouping.column}`" for grouping in release.by] if isinstance(release, GroupedRelease) else []
+    return f"{_places(release)}{', by ' if by else ''}{' and '.join(by)}"
+
+
+def _places(release: AnyRelease) -> str:
     return " and ".join(f"`{axis.column}`" for axis in release.axes)
 
 
-def _edges(release: Release) -> list[str]:
+def _edges(release: AnyRelease) -> list[str]:
     """For each axis that clips, what its edges hold, and what cannot be told from them."""
     return [
         f"The first and the last cell of `{axis.column}` are counted with {clipped(axis, first=True, last=True)}:"
@@ -148,21 +197,21 @@ def _odds(privacy: PrivacyStatement) -> str:
     return privacy.odds + (" This holds even for somebody who knows all the others." if privacy.private else "")
 
 
-def _title(release: Release) -> str:
+def _title(release: AnyRelease) -> str:
     """What the custodian calls it, or else what it is."""
     if release.about is not None and release.about.title:
         return _text(release.about.title)
     return f"How many, along {_along(release)}"
 
 
-def _description(release: Release) -> str:
+def _description(release: AnyRelease) -> str:
     """What the data are, in paragraphs of their own."""
     if release.about is None or not release.about.description:
         return ""
     return "\n".join(_text(line.strip()) for line in release.about.description.split("\n")) + "\n\n"
 
 
-def _about(release: Release) -> str:
+def _about(release: AnyRelease) -> str:
     """The other words about the data, in a list under a heading."""
     facts = {} if release.about is None else release.about.facts()
     listed = [f"- {name}: {f'<{text}>' if is_link(text) else _text(text)}" for name, text in facts.items()]

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +33,7 @@ from dawa.results.statement import PrivacyStatement
 from dawa.results.statistics import Statistic
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 
@@ -260,6 +260,33 @@ class GroupedRelease(Mapping[Group, Release]):
         """Write the release as JSON, whole or not at all; ``dawa.load`` reads it back."""
         return atomic.write(path, self.as_text())
 
+    # --- to look at --------------------------------------------------------------------------------------------------
+
+    def report(self, path: str | PathLike[str]) -> Path:
+        """Write a page in which a reader chooses a group, drags a range and reads the answers of all groups.
+
+        It is one HTML file that needs nothing else.
+
+        Raises:
+            FolderError: If the file cannot be written.
+        """
+        from dawa.publish import page as report  # noqa: PLC0415  it shows releases
+
+        return report.save(self, path)
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+        """A picture of each group, up to 24 on one sheet: histograms along one axis, maps over two.
+
+        Args:
+            path: Where to save it too; the ending says in which format (``.pdf``, ``.svg``, ``.png``).
+
+        Raises:
+            OptionError: If there are more than two axes or too many cells, or the path has no known ending.
+        """
+        from dawa.plots import multiples  # noqa: PLC0415  it draws releases
+
+        return multiples.figure(self, path)
+
     # --- inside -----------------------------------------------------------------------------------------------------
 
     def _ranged(self, pairs: list[tuple[object, object]]) -> list[Ranged]:
@@ -301,8 +328,10 @@ class GroupedRelease(Mapping[Group, Release]):
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a line, and the privacy statement."""
-        return f"<div><p><code>{escape(repr(self))}</code></p><p><small>{escape(str(self.privacy))}</small></p></div>"
+        """What a notebook shows: pictures, a line, and the privacy statement."""
+        from dawa.plots import multiples  # noqa: PLC0415  it draws releases
+
+        return multiples.page(self)
 
     def __repr__(self) -> str:
         axes = " × ".join(f"{axis.column!r} from {axis.start} to {axis.stop}" for axis in self.axes)

@@ -101,17 +101,11 @@ def overview(release: Release, confidence: float = 0.95) -> Overview:
     return Overview(inside, _together([release.others], confidence, release.privacy.kept), tuple(ways))
 
 
-def of_groups(release: GroupedRelease, confidence: float = 0.95) -> Overview:
-    """Look at all records of a release of groups: how many are in a group and have a cell, and how many have none.
+def all_in_steps(release: GroupedRelease, confidence: float = 0.95) -> Steps[Overview]:
+    """Look at all records of a release of groups, group by group: those in no group, and those in no range, too.
 
-    The others are in no group, or in a group and in no range: these are added up over the groups, and each group has an
-    overview of its own.
+    The latter are added up over the groups, and each group has an overview of its own.
     """
-    return finished(of_groups_in_steps(release, confidence))
-
-
-def of_groups_in_steps(release: GroupedRelease, confidence: float = 0.95) -> Steps[Overview]:
-    """The same, for who must not wait for hundreds of groups at once."""
     lows, highs = ([getattr(axis, end) for axis in release.axes] for end in ("start", "stop"))
     inside = (yield from release.answers_in_steps([lows], [highs], confidence))[0]
     kept, others = release.privacy.kept, [one for one in release.others if one is not None]
@@ -124,7 +118,22 @@ def of_groups_in_steps(release: GroupedRelease, confidence: float = 0.95) -> Ste
 
 def overview_of(release: AnyRelease, confidence: float = 0.95) -> Overview:
     """Look at all records of a release, with groups or without."""
-    return of_groups(release, confidence) if isinstance(release, GroupedRelease) else overview(release, confidence)
+    return (
+        finished(all_in_steps(release, confidence))
+        if isinstance(release, GroupedRelease)
+        else overview(release, confidence)
+    )
+
+
+def of_groups(release: GroupedRelease, confidence: float = 0.95) -> Overview:
+    """Look at all records of a release of groups: how many are in a group and have a cell, and how many in no group.
+
+    Records of a group that have no cell are in neither: each group has an overview of its own.
+    """
+    lows, highs = ([getattr(axis, end) for axis in release.axes] for end in ("start", "stop"))
+    inside = release.answers([lows], [highs], confidence)[0]
+    ways = sorted(release.apart(confidence), key=lambda way: -way.answer.value)
+    return Overview(inside, _together([release.none], confidence, release.privacy.kept), tuple(ways), "group")
 
 
 def short(answer: Answer) -> str:

@@ -17,7 +17,7 @@ from dawa.errors import OptionError, WorkloadError
 from dawa.publish import tables
 from dawa.results.answers import Answer, Steps
 from dawa.results.grouped import AnyRelease, GroupedRelease
-from dawa.results.overview import of_groups_in_steps, overview
+from dawa.results.overview import all_in_steps, overview
 from dawa.results.release import Apart, Release
 from dawa.server import costs, groups, models
 from dawa.server.shelf import Shelved
@@ -79,7 +79,7 @@ def apart(release: AnyRelease, confidence: float) -> Iterator[models.Apart | Non
 
 def _apart(release: AnyRelease, confidence: float) -> Steps[models.Apart]:
     if isinstance(release, GroupedRelease):
-        found = yield from groups.paced(of_groups_in_steps(release, confidence), costs.at_once(release, [0.0]))
+        found = yield from groups.paced(all_in_steps(release, confidence), costs.at_once(release, [0.0]))
     else:
         found = overview(release, confidence)
     return models.Apart(

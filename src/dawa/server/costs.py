@@ -48,6 +48,9 @@ CALL, CALL_BUCKET, NESTED_BUCKET = 0.4, 2e-6, 2e-4
 PAGE_BUCKET = 5e-3
 """Milliseconds for every bucket of a release, to write them into a page."""
 
+PAGE_GROUP = 1000
+"""What a group adds to the work of a page, in buckets."""
+
 BARS_BUCKET, QUANTILE, QUANTILE_BUCKET, VALUES_BUCKET = 4e-4, 0.3, 1e-5, 6e-4
 """Milliseconds for every bucket before the first quantile; for each quantile, and for every bucket then; and for every
 bucket to add up values."""
@@ -114,14 +117,20 @@ def of_page(release: AnyRelease) -> float:
     return sum(CALL + PAGE_BUCKET * len(one.estimate.buckets) for one in histograms(release)) / UNIT
 
 
-def check_page(release: Release, name: str) -> None:
+def check_page(release: AnyRelease, name: str) -> None:
     """Refuse a page that cannot be made in one short step.
 
     Raises:
         OptionError: If the release has too many buckets.
     """
-    buckets = len(release.estimate.buckets)
-    if buckets > MOST_BUCKETS_PAGED:
+    parts = histograms(release)
+    buckets = sum(len(one.estimate.buckets) for one in parts)
+    if buckets + PAGE_GROUP * (len(parts) - 1) > MOST_BUCKETS_PAGED:
+        if len(parts) > 1:
+            raise OptionError(
+                f"This release has {len(parts):,} groups with {buckets:,} buckets, too many for a page by the server.",
+                f"add group= for the page of one, or download /releases/{name}/file: dawa explore {name}.json.",
+            )
         raise OptionError(
             f"This release has {buckets:,} buckets, and the server makes pages for at most {MOST_BUCKETS_PAGED:,}.",
             f"download /releases/{name}/file, and make its page: dawa explore {name}.json.",

@@ -24,7 +24,7 @@ import uvicorn
 from dawa.errors import OptionError
 from dawa.limits import MOST_HEAD_BYTES
 from dawa.results.release import Release
-from dawa.server import RATE, application, asking, connections, logs
+from dawa.server import RATE, application, asking, connections, costs, logs
 from dawa.server.shelf import Shelf
 
 KEEP_ALIVE_SECONDS, LEAVING_SECONDS = 5, 5

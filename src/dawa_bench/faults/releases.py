@@ -16,6 +16,7 @@ from dawa.errors import DawaError
 from dawa.partition.split import split_line
 from dawa.results.about import DATES, NAMES
 from dawa.results.agreeing import variance_of
+from dawa.results.grouped import AnyRelease
 from dawa.results.statement import PrivacyStatement, protected
 from dawa.strategy.base import RESOLUTION
 from dawa_bench.faults.mutation import TEXTS
@@ -44,6 +45,7 @@ def seeds() -> list[str]:
         "when": np.datetime64("2013-01-01T00:00:00") + rng.integers(0, 86400 * 300, n).astype("m8[s]"),
         "moment": [datetime(2013, 1, 1, int(hour), tzinfo=UTC) for hour in rng.integers(0, 24, n)],
         "who": rng.integers(0, 100, n),
+        "half": rng.integers(0, 2, n),
     }
     age, pay = Axis("age", 0, 60), Axis("pay", 0, 64, outside="own")
     small = Axis("age", 0, 60, 5), Axis("pay", 0, 64, 4)
@@ -68,20 +70,48 @@ def seeds() -> list[str]:
         (small, {"mechanism": "hybrid-tree"}),
         ((small[0], grade, months), {"where": "age < 40"}),
         ((small[0], edges, grade, months), {"mechanism": "identity"}),
+        (age, {"by": {"grade": ["A", "B"]}, "about": WORDS}),
+        (pay, {"by": {"grade": ["A"], "half": [0, 1]}, "other": True, "unit": "who", "max_rows_per_unit": 2}),
+        (small, {"by": "half", "groups": [1], "mechanism": "ugrid"}),
     ]
     found = []
     for axes, options in made:
-        rel = dawa.release(table, axes, **{"epsilon": "1/2", "seed": 3, **options})
+        rel: AnyRelease = dawa.release(table, axes, **{"epsilon": "1/2", "seed": 3, **options})
         found.append(json.dumps(rel.to_json(), separators=(",", ":")))
+        if isinstance(rel, dawa.GroupedRelease):
+            found.append(json.dumps(rel[rel.groups[0]].to_json(), separators=(",", ":")))
     return found
 
 
 def hostile(document: dict[str, Any], rng: random.Random) -> None:
     """Change a release so that its parts still fit together, and reading or asking it may cost a lot."""
+    grouped = (_regrouped, _in_a_group) if "groups" in document else ()
+    plain = (_huge_axis, _huge_map, _halves, _walked, _measured, _dated, _extreme, _worded)
     try:
-        rng.choice((_huge_axis, _huge_map, _halves, _walked, _measured, _dated, _extreme, _worded))(document, rng)
+        rng.choice(grouped or plain)(document, rng)
     except (DawaError, LookupError, TypeError, ValueError, OverflowError):
         return
+
+
+def _in_a_group(document: dict[str, Any], rng: random.Random) -> None:
+    """One group of several, changed as a release without groups is."""
+    group = rng.choice(document["groups"])
+    alone = {**group, "privacy": document["privacy"], "axes": document["axes"]}
+    rng.choice((_walked, _measured, _huge_axis))(alone, rng)
+    group.update({name: alone[name] for name in group})
+    document["axes"] = alone["axes"]
+
+
+def _regrouped(document: dict[str, Any], rng: random.Random) -> None:
+    """As many groups as there is room for, all alike."""
+    count = rng.choice((1, 2, 3, 50, 999, 1000, 1001))
+    other = rng.random() < 0.5
+    group, values = document["groups"][0], [str(place) for place in range(count - other)]
+    document["by"] = [{"column": "g", "values": values, "other": other}]
+    document["privacy"]["by"] = ["g"]
+    document["groups"] = [{**group, "group": [label]} for label in (*values, *(["other"] * other))]
+    ways = [["missing"]] if other else [["unlisted"], ["missing"]]
+    document["apart"].update(states=ways, totals=[1.0] * len(ways), unbiased=[1.0] * len(ways))
 
 
 def _numbers(name: str, cells: int, rng: random.Random) -> dict[str, Any]:

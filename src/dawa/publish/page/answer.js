@@ -135,7 +135,33 @@ const answering = (() => {
 
     const deviation = (bucket) => deviations([single(bucket)])[0];
 
-    return { prepare, ask, margin, deviation, published, totals, bounds: release.buckets.bounds };
+    /** What together.js adds up over groups. */
+    function known(spans) {
+      const [lo, hi] = [spans.map((span) => span.lo), spans.map((span) => span.hi)];
+      const query = { ...stretches(lo, hi), box: [lo, hi] };
+      const cuts = cutBuckets(query);
+      return {
+        query,
+        cuts,
+        value: summed(published, query),
+        centre: summed(plain, query),
+        border: borderCells(lo, hi, shape),
+      };
+    }
+
+    const parts = {
+      known,
+      single,
+      uneven,
+      unbiased: (query) => summed(plain, query),
+      variance: (query) => unit * form([query])[0],
+      sides: (cuts) => {
+        const [lo, hi] = [cuts.map((cut) => cut.bucket), cuts.map((cut) => cut.bucket + 1)];
+        return [cuts.map((cut) => cut.inside), cuts.map((cut) => 1 - cut.inside)].map((weight) => ({ lo, hi, weight }));
+      },
+    };
+
+    return { prepare, ask, margin, deviation, parts, published, totals, bounds: release.buckets.bounds };
   }
 
   return { of, before };

@@ -16,8 +16,14 @@ const apart = (() => {
     };
   }
 
-  /** data: release.apart with a label for each way. Shows nothing if no records are counted apart. */
-  function make(data, labels) {
+  /**
+   * data: release.apart with a label for each way. Shows nothing if no records are counted apart.
+   * where: "apart" for records in no range, "none" for those in no group; the elements' names begin with it.
+   */
+  function make(data, labels, where = "apart") {
+    by(where).hidden = by(`${where}-fact`).hidden = !data;
+    by(`${where}-rows`).replaceChildren();
+    by(`${where}-foot`).replaceChildren();
     if (!data) {
       return null;
     }
@@ -25,10 +31,10 @@ const apart = (() => {
     const order = totals.map((_, way) => way).sort((a, b) => totals[b] - totals[a] || a - b);
     const few = order.length <= MOST + 1 ? order.length : MOST;
     const all = Math.max(sum(unbiased), 0);
-    const rows = order.map((way, i) => added(by("apart-rows"), labels[way], i >= few));
-    const foot = order.length > 1 ? added(by("apart-foot"), "All of them", false) : null;
-    const button = by("apart-more");
-    by("apart-fold").hidden = few === order.length;
+    const rows = order.map((way, i) => added(by(`${where}-rows`), labels[way], i >= few));
+    const foot = order.length > 1 ? added(by(`${where}-foot`), "All of them", false) : null;
+    const button = by(`${where}-more`);
+    by(`${where}-fold`).hidden = few === order.length;
     const fold = (folded) => {
       button.textContent = folded ? `Show all ${order.length} kinds` : `Show the ${few} most frequent kinds`;
       button.setAttribute("aria-expanded", String(!folded));
@@ -37,8 +43,7 @@ const apart = (() => {
       });
     };
     fold(true);
-    button.addEventListener("click", () => fold(button.getAttribute("aria-expanded") === "true"));
-    by("apart").hidden = by("apart-fact").hidden = false;
+    button.onclick = () => fold(button.getAttribute("aria-expanded") === "true");
 
     /** Fill in the numbers; inside is how many records have a cell, if that is known. */
     function show(level, inside) {
@@ -48,8 +53,8 @@ const apart = (() => {
         rows[i].fill(counted(totals[way], [unbiased[way]], variance, level), everything);
       });
       foot?.fill(together, everything);
-      by("apart-sure").textContent = `Low to high (${numbers.sure(level.confidence)})`;
-      by("apart-all").textContent = `${numbers.records(all)} ± ${numbers.records(together.noise)}`;
+      by(`${where}-sure`).textContent = `Low to high (${numbers.sure(level.confidence)})`;
+      by(`${where}-all`).textContent = `${numbers.records(all)} ± ${numbers.records(together.noise)}`;
     }
 
     return { show };

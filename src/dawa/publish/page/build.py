@@ -21,14 +21,15 @@ from dawa.axis.apart import clipped, named, patterns
 from dawa.axis.readings import UNITS, at, ticks
 from dawa.axis.written import written
 from dawa.budget import shown
-from dawa.errors import FolderError, ReleaseError
+from dawa.errors import FolderError, OptionError, ReleaseError
 from dawa.host import atomic
 from dawa.limits import MOST_CELLS_IN_BROWSER
 from dawa.publish import figures
 from dawa.results.about import About, is_link
-from dawa.results.answers import factor_of, uncut
+from dawa.results.answers import factor_of, noise_chance, uncut
 from dawa.results.estimate import Estimate
-from dawa.results.overview import Overview, overview
+from dawa.results.grouped import AnyRelease
+from dawa.results.overview import Overview, of_groups, overview
 from dawa.results.quantiles import held
 from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement
@@ -46,6 +47,7 @@ SCRIPTS = (
     "wavelets.js",
     "stops.js",
     "answer.js",
+    "together.js",
     "canvas.js",
     "handles.js",
     "histogram.js",
@@ -55,6 +57,8 @@ SCRIPTS = (
     "panel.js",
     "apart.js",
     "kept.js",
+    "multiples.js",
+    "groups.js",
     "page.js",
 )
 """Each script defines one name, and uses the names of the scripts before it."""
@@ -70,13 +74,23 @@ STEPS = {
 """What each step of a mechanism spends its share on, in words."""
 
 
-def save(release: Release, path: str | PathLike[str]) -> Path:
+def save(release: AnyRelease, path: str | PathLike[str]) -> Path:
     """Write the page to a file.
 
     Raises:
         FolderError: If the file cannot be written.
     """
-    target, text = Path(path), html(release)
+    return save_all([("", release)], path)
+
+
+def save_all(parts: Sequence[tuple[str, AnyRelease]], path: str | PathLike[str]) -> Path:
+    """Write one page about several releases, each with a name by which readers choose it.
+
+    Raises:
+        OptionError: If there is none, or two have the same name.
+        FolderError: If the file cannot be written.
+    """
+    target, text = Path(path), html_of(parts)
     try:
         atomic.write(target, text)
     except OSError as error:
@@ -84,7 +98,7 @@ def save(release: Release, path: str | PathLike[str]) -> Path:
     return target
 
 
-def html(release: Release) -> str:
+def html(release: AnyRelease) -> str:
     """The page as text.
 
     >>> import dawa
@@ -92,33 +106,97 @@ def html(release: Release) -> str:
     >>> html(rel).startswith("<!doctype html>")
     True
     """
+    return html_of([("", release)])
+
+
+def html_of(parts: Sequence[tuple[str, AnyRelease]]) -> str:
+    """One page about several releases, whatever their axes and groups, with a choice among them.
+
+    Args:
+        parts: Each release with the name by which readers choose it. The first is shown first.
+
+    Raises:
+        OptionError: If there is none, or two have the same name.
+    """
+    if not parts:
+        raise OptionError("There is no release to show.", "pass at least one, with its name.")
+    if len({name for name, _ in parts}) < len(parts):
+        raise OptionError("Two releases on the page have the same name.", "give each a name of its own.")
     progress.reached("Building the page")
-    privacy, found = release.privacy, overview(release)
+    template = _part("page.html")
+    looks = [(release, _looked(release)) for _, release in parts]
+    words = [_words(release, found) for release, found in looks]
+    values = [data(release, found) for release, found in looks]
+    several = len(parts) > 1
+    if several:
+        values = [{"name": name, **one} for (name, _), one in zip(parts, values, strict=True)]
     return _filled(
-        _part("page.html"),
-        kind="A differentially private release" if privacy.private else "An experiment, not a private release",
-        title=escape(_title(release)),
-        description=_description(release.about),
-        about=_about(release.about),
+        template,
+        **words[0],
         generator=escape(GENERATOR),
         style=_part("page.css"),
-        summary=escape(_summary(release)),
-        banner=_banner(privacy) + _warning(found),
-        much=" much" if found.warning else "",
-        kept=escape(f" The numbers are {privacy.kept}." if privacy.kept else ""),
-        outside=_outside(release.axes),
-        epsilon=escape(shown(privacy.epsilon)),
-        protected=escape(_protected(privacy)),
-        buckets=f"{len(release.estimate.buckets):,}",
-        cells=" × ".join(f"{side:,}" for side in release.estimate.shape),
-        library=escape(f"dawa {privacy.library}"),
-        mechanism=escape(privacy.mechanism),
-        id=escape(privacy.id or "none"),
-        odds=escape(privacy.odds),
-        split=_split(privacy),
-        statement=escape(str(privacy)),
-        data=script(data(release, found)),
+        templates=_templates(template, words) if several else "",
+        data=script({"parts": values} if several else values[0]),
         script="\n".join(_part(name) for name in SCRIPTS),
+    )
+
+
+def _looked(release: AnyRelease) -> Overview:
+    return overview(release) if isinstance(release, Release) else of_groups(release)
+
+
+def _words(release: AnyRelease, found: Overview) -> dict[str, str]:
+    """What the template says of a release."""
+    privacy = release.privacy
+    much = " much" if found.warning else ""
+    plain = isinstance(release, Release)
+    return {
+        "kind": "A differentially private release" if privacy.private else "An experiment, not a private release",
+        "title": escape(_title(release)),
+        "description": _description(release.about),
+        "about": _about(release.about),
+        "summary": escape(_summary(release)),
+        "banner": _banner(privacy) + _warning(found),
+        "much": much if plain else "",
+        "much_in_none": "" if plain else much,
+        "counted": "Records in range" if plain else "Records of all groups",
+        "kept": escape(f" The numbers are {privacy.kept}." if privacy.kept else ""),
+        "outside": _outside(release.axes),
+        "epsilon": escape(shown(privacy.epsilon)),
+        "protected": escape(_protected(privacy)),
+        "buckets": f"{_buckets(release):,}",
+        "cells": _cells(release),
+        "library": escape(f"dawa {privacy.library}"),
+        "mechanism": escape(privacy.mechanism),
+        "id": escape(privacy.id or "none"),
+        "odds": escape(privacy.odds),
+        "split": _split(privacy),
+        "statement": escape(str(privacy)),
+    }
+
+
+def _templates(template: str, words: Sequence[dict[str, str]]) -> str:
+    """The header and the statement of every release, for scripts to put in the place of the first ones."""
+    found = []
+    for name in ("head", "privacy"):
+        inner = re.search(rf'<(\w+) id="{name}"[^>]*>\n(.*?)\n *</\1>\n', template, re.DOTALL)
+        if inner is None:
+            raise AssertionError(name)
+        found += [f'<template id="{name}{i}">{_filled(inner[2], **each)}</template>\n' for i, each in enumerate(words)]
+    return "".join(found)
+
+
+def _buckets(release: AnyRelease) -> int:
+    estimates = [release.estimate] if isinstance(release, Release) else release.estimates
+    return sum(len(estimate.buckets) for estimate in estimates)
+
+
+def _cells(release: AnyRelease) -> str:
+    cells = " × ".join(f"{axis.size:,}" for axis in release.axes)
+    return (
+        f"{cells} cells"
+        if isinstance(release, Release)
+        else f"{cells} cells in each of {len(release):,} group{'s' * (len(release) != 1)}"
     )
 
 
@@ -132,11 +210,12 @@ def _filled(template: str, **parts: str) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
 
 
-def _title(release: Release) -> str:
+def _title(release: AnyRelease) -> str:
     """What the custodian calls it, or else what it is."""
     if release.about is not None and release.about.title:
         return release.about.title
-    return "How many, along " + " and ".join(axis.column for axis in release.axes)
+    by = "" if isinstance(release, Release) else f", by {' and '.join(one.column for one in release.by)}"
+    return f"How many, along {' and '.join(axis.column for axis in release.axes)}{by}"
 
 
 def _description(about: About | None) -> str:
@@ -158,7 +237,7 @@ def _linked(text: str) -> str:
     return f'<a href="{escape(text)}" rel="noopener noreferrer">{escape(text.removeprefix("mailto:"))}</a>'
 
 
-def _summary(release: Release) -> str:
+def _summary(release: AnyRelease) -> str:
     """What can be asked, in one sentence."""
     ranges = []
     for axis in release.axes:
@@ -167,7 +246,10 @@ def _summary(release: Release) -> str:
     how = {1: "Drag or type any range", 2: "Drag or type any rectangle"}.get(len(ranges), "Type any box")
     rest = "how sure that number is, and why it exposes nobody in the data."
     told = rest if release.privacy.exposes_nobody else "and how sure that number is."
-    return f"{how} of {' and '.join(ranges)}, and read about how many records lie in it, {told}"
+    counted = (
+        "how many records lie in it" if isinstance(release, Release) else "how many records of each group lie in it"
+    )
+    return f"{how} of {' and '.join(ranges)}, and read about {counted}, {told}"
 
 
 def _protected(privacy: PrivacyStatement) -> str:
@@ -236,19 +318,42 @@ CYCLE = 146_097 * UNITS["day"]
 CONFIDENCES = (0.8, 0.9, 0.95, 0.99)
 
 
-def data(release: Release, found: Overview) -> dict[str, Any]:
+def data(release: AnyRelease, found: Overview) -> dict[str, Any]:
     """The release, and what else the page needs, as JSON values."""
+    shared = {**_of_axes(release, found), "inside": found.inside.value}
+    if isinstance(release, Release):
+        return {**shared, **_of_estimate(release)}
+    walked = any(estimate.buckets.stops is not None for estimate in release.estimates)
+    estimate = release.estimates[0]  # all have the same budget
+    return {
+        **shared,
+        "by": [grouping.column for grouping in release.by],
+        "none": [named([grouping.axis for grouping in release.by], way) for way in patterns(release.by)],
+        "levels": [_level(estimate, sure, walked=walked) for sure in CONFIDENCES],
+        "each": [_of_estimate(rel) for rel in release.values()],
+    }
+
+
+def _of_axes(release: AnyRelease, found: Overview) -> dict[str, Any]:
+    """The release, and what the page needs to know of its axes, as JSON values."""
+    shape = [axis.size for axis in release.axes]
     return {
         "release": release.to_json(),
-        "shape": list(release.estimate.shape),
-        "levels": [{**_level(release.estimate, sure), "figures": _figures(release, sure)} for sure in CONFIDENCES],
-        "middle": _middle(release),
+        "shape": shape,
         "times": [_times(axis) for axis in release.axes],
         "clips": [[clipped(axis, first=end == 0, last=end == 1) for end in (0, 1)] for axis in release.axes],
         "apart": [named(release.axes, way) for way in patterns(release.axes)],
         "kept": release.privacy.kept,
-        "inside": found.inside.value,
-        "askable": math.prod(release.estimate.shape) <= MOST_CELLS_IN_BROWSER,
+        "much": bool(found.warning),
+        "askable": math.prod(shape) <= MOST_CELLS_IN_BROWSER,
+    }
+
+
+def _of_estimate(release: Release) -> dict[str, Any]:
+    """What the page needs to know of one histogram, as JSON values."""
+    return {
+        "levels": [{**_level(release.estimate, sure), "figures": _figures(release, sure)} for sure in CONFIDENCES],
+        "middle": _middle(release),
     }
 
 
@@ -258,14 +363,21 @@ def script(values: dict[str, Any]) -> str:
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
-def _level(estimate: Estimate, confidence: float) -> dict[str, float]:
-    """A confidence, and the margins in standard deviations that ``dawa.results.answers`` uses for it."""
+def _level(estimate: Estimate, confidence: float, *, walked: bool | None = None) -> dict[str, float]:
+    """A confidence, and the margins in standard deviations that ``dawa.results.answers`` uses for it.
+
+    Args:
+        estimate: What is asked.
+        confidence: The confidence.
+        walked: Whether a walk chose buckets of any group, if all of them are asked together.
+    """
     chance = 1 - confidence
+    rest = uncut(estimate, chance) if walked is None else noise_chance(chance, walked=walked)
     return {
         "confidence": confidence,
         "chance": chance,
         "apart": factor_of(estimate, chance),
-        "whole": factor_of(estimate, uncut(estimate, chance)),
+        "whole": factor_of(estimate, rest),
         "cut": factor_of(estimate, chance / 2),
         "total": factor_of(estimate, chance / 2 / 2),
     }

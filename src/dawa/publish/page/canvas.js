@@ -139,6 +139,37 @@ const drawing = (() => {
     return (found || sorted[sorted.length - 1])[0];
   }
 
+  /** Call resized() when the element of this name has another width or the window another height, recolour() when
+   * colours change: with the reader's preference, and on paper. */
+  function watch(name, resized, recolour) {
+    const host = () => document.getElementById(name);
+    let [width, height] = [host().clientWidth, innerHeight];
+    new ResizeObserver(() => {
+      if (host().clientWidth !== width || innerHeight !== height) {
+        [width, height] = [host().clientWidth, innerHeight];
+        requestAnimationFrame(resized);
+      }
+    }).observe(host().parentElement);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
+    matchMedia("print").addEventListener("change", ({ matches }) => {
+      document.querySelector("details").open = matches;
+      if (matches) {
+        document.documentElement.dataset.theme = "light";
+      } else {
+        delete document.documentElement.dataset.theme;
+      }
+      recolour();
+    });
+  }
+
+  /** Put in its place an element of the same name with nothing in it, and nobody who listens to it. */
+  function renew(id) {
+    const made = document.getElementById(id).cloneNode(false);
+    made.removeAttribute("style");
+    made.classList.remove("map");
+    document.getElementById(id).replaceWith(made);
+  }
+
   /** How to use a picture with the reader's kind of pointer. */
   const advice = (what, where) =>
     matchMedia("(pointer: coarse)").matches
@@ -148,6 +179,8 @@ const drawing = (() => {
   return {
     highest,
     advice,
+    renew,
+    watch,
     colours,
     variables,
     layers,

@@ -240,6 +240,7 @@ const histogram = (() => {
       refresh,
       draw,
       drawOver,
+      stop: () => cancelAnimationFrame(task),
       reset: chart.reset,
       zoomBy: (factor) => show(drawing.zoomed(view, axis.size, factor, (view.from + view.to) / 2)),
       moveBy: (share) => show(drawing.moved(view, axis.size, share * (view.to - view.from))),

@@ -237,6 +237,7 @@ const map = (() => {
         mark();
         drawOver();
       },
+      stop: () => clearTimeout(task),
       reset: chart.reset,
       zoomBy: (factor) =>
         show(view.map((part, i) => drawing.zoomed(part, shape[i], factor, (part.from + part.to) / 2))),

@@ -1,31 +1,26 @@
 // The page itself: one range, its answer, and everything that shows or changes it.
-const { by, element } = panel;
-const data = JSON.parse(by("data").textContent);
-const { release, shape, levels } = data;
-const everyAxis = release.axes.map((axis, i) => axes.of(axis, data.times[i], data.clips[i]));
-const file = (
-  release.axes
-    .map((axis) => axis.column)
-    .join("-")
-    .replace(/[^\w-]+/g, "_") || "release"
-).slice(0, 60);
+//
+// The page holds one release or several. enter() shows one of them, and choose() one of its groups; what no release had
+// a part in stays, and everything else is made anew.
+const { by } = panel;
+const given = JSON.parse(by("data").textContent);
+const parts = given.parts || [given];
 const SLOW = 24;
 
-let spans = everyAxis.map((axis) => {
-  const quarter = Math.floor(axis.size / 4);
-  return axes.cells(axis, quarter, Math.max(Math.floor((3 * axis.size) / 4), quarter + 1));
-});
+// The release in view, and what its groups share.
+let [data, shape, everyAxis, file, spans, list, several, onLine] = [null, [], [], "", [], [], null, false];
+// One of its groups, or all of it.
+let [chosen, release, levels, others] = [0, null, parts[0].levels, null];
 let level = levels.find((one) => one.confidence === 0.95);
 let [answers, answer, frame, cost, answered, ready] = [null, { cuts: [] }, 0, 0, 0, false];
-let [spoken, synced, pictures, curve] = [0, 0, null, null];
-const others = apart.make(release.apart, data.apart);
+let [spoken, synced, pictures, curve, steep] = [0, 0, null, null, null];
+const everyKept = new Map();
 
 const named = (axis) => (shape.length > 1 ? `${axis.column} ` : "");
-const said = () => everyAxis.map((axis, i) => named(axis) + axes.said(axis, spans[i])).join(", ");
+const range = () => everyAxis.map((axis, i) => named(axis) + axes.said(axis, spans[i])).join(", ");
+const said = () => (several ? `${list[chosen].name}: ${range()}` : range());
 const note = () => [axes.note(everyAxis, spans), data.kept].filter(Boolean).join("; ");
 
-const { lo: corners, bounds } = release.buckets;
-const onLine = shape.length === 1 && (!corners || corners.every(([from], b) => from === bounds[b]));
 const bucketSaid = (b) => axes.said(everyAxis[0], axes.cells(everyAxis[0], answers.bounds[b], answers.bounds[b + 1]));
 
 // Answers -------------------------------------------------------------------------------------------------------------
@@ -86,40 +81,10 @@ function changed(dimension, lo, hi) {
   write();
   soon();
   sync();
+  several?.changed();
 }
 
 // Typed ends, and the address -----------------------------------------------------------------------------------------
-
-function fields() {
-  everyAxis.forEach((axis, i) => {
-    const group = document.createElement("fieldset");
-    group.append(element("legend", axis.column));
-    const pair = document.createElement("div");
-    pair.className = axis.kind === "dates" && axis.write(1).length > 10 ? "pair tall" : "pair";
-    (axis.inclusive ? ["First", "Last"] : ["From", "Up to, not including"]).forEach((name, end) => {
-      const label = element("label", name);
-      const input = document.createElement(axis.labels ? "select" : "input");
-      input.id = `${end ? "to" : "from"}${i}`;
-      if (axis.labels) {
-        for (const text of axis.labels) {
-          input.append(new Option(text, text));
-        }
-      } else {
-        input.inputMode = axis.kind === "dates" ? "text" : "decimal";
-        input.spellcheck = false;
-      }
-      input.addEventListener("change", typed);
-      label.append(input);
-      pair.append(label);
-    });
-    group.append(pair);
-    by("ends").append(group);
-  });
-  by("ends").addEventListener("submit", (event) => {
-    event.preventDefault();
-    typed();
-  });
-}
 
 function write() {
   by("problem").textContent = "";
@@ -143,6 +108,7 @@ function take(texts) {
     write();
     answerNow();
     redraw();
+    several?.changed();
     return true;
   } catch (error) {
     by("problem").textContent = error.message;
@@ -159,9 +125,34 @@ function typed() {
   }
 }
 
+/** Which release and which group: #release=Delays&group=AA, once per grouping column. */
+function placed(asked) {
+  const wanted = parts.findIndex((part) => part.name === asked.get("release"));
+  if (wanted >= 0 && parts[wanted] !== data) {
+    enter(wanted);
+  }
+  const labels = asked.getAll("group");
+  if (!several || labels.length === 0) {
+    return true;
+  }
+  try {
+    const group = groups.find(list, labels);
+    if (group !== chosen) {
+      choose(group);
+    }
+    return true;
+  } catch (error) {
+    by("problem").textContent = error.message;
+    return false;
+  }
+}
+
 /** #from=20&to=60, once per axis, and confidence=0.9 if it is not 0.95. */
 function fromAddress() {
   const asked = new URLSearchParams(location.hash.slice(1));
+  if (!placed(asked)) {
+    return false;
+  }
   const wanted = levels.find((one) => String(one.confidence) === asked.get("confidence"));
   const [lows, highs] = [asked.getAll("from"), asked.getAll("to")];
   if (lows.length === 0 && highs.length === 0) {
@@ -172,13 +163,23 @@ function fromAddress() {
       `The address has ${lows.length} lower and ${highs.length} upper ends. Write from= and to= for each axis.`;
     return false;
   }
+  const before = level;
   level = wanted || levels.find((one) => one.confidence === 0.95);
   by("confidence").value = String(level.confidence);
+  if (level !== before) {
+    surer();
+  }
   return take(everyAxis.map((_, i) => [lows[i], highs[i]]));
 }
 
 function fragment() {
   const asked = new URLSearchParams();
+  if (parts.length > 1) {
+    asked.append("release", data.name);
+  }
+  list[chosen].labels.forEach((label) => {
+    asked.append("group", label);
+  });
   spans.forEach((span) => {
     asked.append("from", span.texts[0]);
     asked.append("to", span.texts[1]);
@@ -197,7 +198,29 @@ function sync() {
 
 // Controls ------------------------------------------------------------------------------------------------------------
 
+/** Show everything but the answer with another confidence. */
+function surer() {
+  everything();
+  panel.figures(level);
+  if (pictures) {
+    pictures.refresh();
+  }
+  several?.sure();
+}
+
 function controls() {
+  by("ends").addEventListener("submit", (event) => {
+    event.preventDefault();
+    typed();
+  });
+  by("parts").hidden = parts.length === 1;
+  parts.forEach(({ name }, i) => {
+    by("part").append(new Option(name, String(i)));
+  });
+  by("part").addEventListener("change", () => {
+    enter(Number(by("part").value));
+    sync();
+  });
   for (const { confidence } of levels) {
     by("confidence").append(new Option(numbers.sure(confidence), String(confidence)));
   }
@@ -205,17 +228,15 @@ function controls() {
   by("confidence").addEventListener("change", () => {
     level = levels.find((one) => String(one.confidence) === by("confidence").value);
     answerNow();
-    everything();
-    figures();
-    if (pictures) {
-      pictures.refresh();
-    }
+    surer();
     sync();
   });
   const scale = (log) => {
+    steep = log;
     by("log").setAttribute("aria-pressed", String(log));
     by("linear").setAttribute("aria-pressed", String(!log));
     pictures.setLog(log);
+    several?.draw();
   };
   by("linear").addEventListener("click", () => scale(false));
   by("log").addEventListener("click", () => scale(true));
@@ -236,27 +257,19 @@ function controls() {
       by("copy").textContent = "Copy link";
     }, 2000);
   });
-  kept.make({
-    axes: everyAxis,
-    file,
-    current: () => (ready ? { spans, answer, confidence: level.confidence, said: said(), note: note() } : null),
-  });
-  kept.files({ release, shape, axes: everyAxis, answers, file, onLine, ready: () => ready });
 }
 
-/** Quantiles and the mean, with intervals of the chosen confidence, as Python writes them. */
-function figures() {
-  const rows = level.figures.map(([name, value, low, high]) => {
-    const row = document.createElement("div");
-    const spread = element("span", `${low} to ${high}`);
-    spread.className = "hint";
-    row.append(element("dt", name), element("dd", value), spread);
-    return row;
-  });
-  by("quantiles").replaceChildren(...rows);
-  by("quantiles-hint").textContent = `Below each, an interval that holds the true one with ${numbers.sure(
-    level.confidence,
-  )} confidence or more.`;
+/** The ranges that are kept of this release, and its files. */
+function files() {
+  if (!everyKept.has(data)) {
+    const current = () => {
+      const { labels } = list[chosen];
+      return ready ? { labels, spans, answer, confidence: level.confidence, said: said(), note: note() } : null;
+    };
+    everyKept.set(data, kept.make({ axes: everyAxis, by: data.by || [], file, current }));
+  }
+  everyKept.get(data).show();
+  kept.files({ release: data.release, shape, axes: everyAxis, file, onLine, by: data.by || [], each: list });
 }
 
 /** The number of all records in range, with its margin, and of those in none. */
@@ -266,7 +279,9 @@ function everything() {
     level,
   );
   const margin = all.noise === undefined ? "" : ` ± ${numbers.records(all.noise)}`;
-  by("everything").textContent = numbers.records(all.value) + margin;
+  if (!several) {
+    by("everything").textContent = numbers.records(all.value) + margin;
+  }
   others?.show(level, all.value);
 }
 
@@ -295,9 +310,7 @@ function draw() {
       curve = null;
       by("cumulative").hidden = true;
     } else {
-      spans = [axes.cells(everyAxis[0], ...data.middle)];
-      write();
-      figures();
+      panel.figures(level);
     }
   } else if (shape.length === 2) {
     const both = { axes: everyAxis, release, answers, spans: () => spans, cuts: () => answer.cuts, change: changed };
@@ -315,48 +328,44 @@ function draw() {
     return;
   }
   by("caption").textContent = pictures.caption();
+  if (steep !== null) {
+    pictures.setLog(steep);
+  }
   by("log").setAttribute("aria-pressed", String(pictures.log()));
   by("linear").setAttribute("aria-pressed", String(!pictures.log()));
-  const all = () => {
+  drawAll();
+}
+
+function drawAll() {
+  if (pictures) {
     pictures.refresh();
-    if (curve) {
-      curve.draw();
-    }
-  };
-  let [width, height] = [by("chart").clientWidth, innerHeight];
-  all();
-  new ResizeObserver(() => {
-    if (by("chart").clientWidth !== width || innerHeight !== height) {
-      [width, height] = [by("chart").clientWidth, innerHeight];
-      requestAnimationFrame(all);
-    }
-  }).observe(by("chart").parentElement);
-  const recolour = () => {
-    pictures.draw();
-    if (curve) {
-      curve.draw();
-    }
-  };
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
-  const printing = (on) => {
-    document.querySelector("details").open = on;
-    if (on) {
-      document.documentElement.dataset.theme = "light";
-    } else {
-      delete document.documentElement.dataset.theme;
-    }
-    recolour();
-  };
-  matchMedia("print").addEventListener("change", (event) => printing(event.matches));
+  }
+  if (curve) {
+    curve.draw();
+  }
+}
+
+function recolour() {
+  pictures?.draw();
+  curve?.draw();
+  several?.draw();
+}
+
+function resized() {
+  drawAll();
+  several?.draw();
 }
 
 // Begin ---------------------------------------------------------------------------------------------------------------
 
-/** Prepare the strategy's variances, in slices if that takes long. */
-function prepare() {
+/** Prepare the strategy's variances, in slices if that takes long, unless another group is chosen meanwhile. */
+function prepare(of) {
+  if (of !== answers) {
+    return;
+  }
   ready = answers.prepare(20);
   if (!ready) {
-    setTimeout(prepare, 4);
+    setTimeout(() => prepare(of), 4);
     return;
   }
   answerNow();
@@ -367,22 +376,119 @@ function prepare() {
   document.documentElement.dataset.ready = "";
 }
 
-if (data.askable) {
-  answers = answering.of(release, shape);
-  fields();
-  controls();
-  write();
-  draw();
-  if (!fromAddress()) {
-    answerNow();
-    redraw();
-  }
-  everything();
-  prepare();
-  addEventListener("hashchange", fromAddress);
-} else {
-  const sorry = "This map has more cells than a browser can number. Use instead: dawa query release.json";
-  by("explore").replaceChildren(element("p", sorry));
-  others?.show(level, data.inside);
-  document.documentElement.dataset.ready = "";
+/** Let go of what was drawn of a group. */
+function leave() {
+  pictures?.stop();
+  [pictures, curve, ready] = [null, null, false];
+  drawing.renew("chart");
+  drawing.renew("curve");
+  by("cumulative").hidden = true;
 }
+
+/** Show one of the groups, or the release if it has none. */
+function choose(group) {
+  leave();
+  chosen = group;
+  ({ release, levels } = list[group]);
+  level = levels.find((one) => one.confidence === level.confidence);
+  answers = list[group].answers();
+  others = apart.make(release.apart, data.apart);
+  if (several) {
+    by("apart-fact").hidden = true;
+    by("apart-of").textContent = `of the group ${list[group].name}`;
+  }
+  onLine = list[group].onLine;
+  draw();
+  answerNow();
+  redraw();
+  everything();
+  prepare(answers);
+  several?.selected();
+}
+
+/** The range that a reader sees first: the middle half of the records, or of the axes. */
+function started() {
+  const { middle } = list[0];
+  return everyAxis.map((axis) => {
+    const quarter = Math.floor(axis.size / 4);
+    const cells = middle || [quarter, Math.max(Math.floor((3 * axis.size) / 4), quarter + 1)];
+    return axes.cells(axis, ...cells);
+  });
+}
+
+/** What the header and the statement say of a release, if there are several. */
+function worded(at) {
+  if (parts.length > 1) {
+    for (const id of ["head", "privacy"]) {
+      by(id).replaceChildren(by(`${id}${at}`).content.cloneNode(true));
+    }
+    by("part").value = String(at);
+  }
+  by("apart").classList.toggle("much", data.much && !data.each);
+  by("none").classList.toggle("much", data.much && Boolean(data.each));
+  by("apart-kept").textContent = data.kept ? ` The numbers are ${data.kept}.` : "";
+  by("apart-of").textContent = "";
+}
+
+/** Show one of the releases. */
+function enter(at) {
+  several?.stop();
+  [data, several, steep, chosen] = [parts[at], null, null, 0];
+  shape = data.shape;
+  everyAxis = data.release.axes.map((axis, i) => axes.of(axis, data.times[i], data.clips[i]));
+  const columns = everyAxis.map((axis) => axis.column).join("-");
+  file = (columns.replace(/[^\w-]+/g, "_") || "release").slice(0, 60);
+  worded(at);
+  by("askable").hidden = !data.askable;
+  by("sorry").hidden = data.askable;
+  groups.hide();
+  if (!data.askable) {
+    leave();
+    const sorry = "This map has more cells than a browser can number. Use instead: dawa query release.json";
+    by("sorry").textContent = sorry;
+    others = apart.make(data.release.apart, data.each ? data.none : data.apart, data.each ? "none" : "apart");
+    others?.show(level, data.inside);
+    document.documentElement.dataset.ready = "";
+    return;
+  }
+  list = groups.of(data);
+  spans = started();
+  onLine = list[0].onLine;
+  for (const id of ["chart", "keys"]) {
+    by(id).hidden = false;
+  }
+  document.querySelector(".toolbar").hidden = false;
+  document.querySelector(".explorer").classList.remove("plain");
+  by("explore-title").textContent = "Choose a range";
+  panel.fields(everyAxis, typed);
+  write();
+  files();
+  if (data.each) {
+    several = groups.make({
+      part: data,
+      list,
+      file,
+      onLine,
+      axes: everyAxis,
+      spans: () => spans,
+      level: () => level,
+      chosen: () => chosen,
+      choose: (group) => {
+        choose(group);
+        sync();
+      },
+      log: () => pictures?.log() ?? true,
+      said: range,
+      note,
+    });
+  }
+  choose(0);
+  several?.draw();
+  several?.changed();
+}
+
+controls();
+enter(0);
+drawing.watch("chart", resized, recolour);
+fromAddress();
+addEventListener("hashchange", fromAddress);

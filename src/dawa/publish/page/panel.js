@@ -1,4 +1,4 @@
-// The answer in numbers and words.
+// The answer in numbers and words, and what is typed to ask for it.
 const panel = (() => {
   const MOST_LISTED = 6;
   const by = (id) => document.getElementById(id);
@@ -72,5 +72,49 @@ const panel = (() => {
     }
   }
 
-  return { show, element, by };
+  /** Inputs for both ends of every axis; typed() is called when one has changed. */
+  function fields(all, typed) {
+    by("ends").replaceChildren();
+    all.forEach((axis, i) => {
+      const group = document.createElement("fieldset");
+      group.append(element("legend", axis.column));
+      const pair = document.createElement("div");
+      pair.className = axis.kind === "dates" && axis.write(1).length > 10 ? "pair tall" : "pair";
+      (axis.inclusive ? ["First", "Last"] : ["From", "Up to, not including"]).forEach((name, end) => {
+        const label = element("label", name);
+        const input = document.createElement(axis.labels ? "select" : "input");
+        input.id = `${end ? "to" : "from"}${i}`;
+        if (axis.labels) {
+          for (const text of axis.labels) {
+            input.append(new Option(text, text));
+          }
+        } else {
+          input.inputMode = axis.kind === "dates" ? "text" : "decimal";
+          input.spellcheck = false;
+        }
+        input.addEventListener("change", typed);
+        label.append(input);
+        pair.append(label);
+      });
+      group.append(pair);
+      by("ends").append(group);
+    });
+  }
+
+  /** Quantiles and the mean, with intervals of the chosen confidence, as Python writes them. */
+  function figures(level) {
+    const rows = level.figures.map(([name, value, low, high]) => {
+      const row = document.createElement("div");
+      const spread = element("span", `${low} to ${high}`);
+      spread.className = "hint";
+      row.append(element("dt", name), element("dd", value), spread);
+      return row;
+    });
+    by("quantiles").replaceChildren(...rows);
+    by("quantiles-hint").textContent = `Below each, an interval that holds the true one with ${numbers.sure(
+      level.confidence,
+    )} confidence or more.`;
+  }
+
+  return { show, fields, figures, element, by };
 })();

@@ -1,0 +1,163 @@
+"""The picture of a release of groups: a small histogram or map of each, side by side on one sheet."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dawa.axis.groups import combinations
+from dawa.errors import OptionError
+from dawa.host import atomic
+from dawa.limits import MOST_GROUPS_DRAWN, MOST_PIXELS, MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
+from dawa.plots import drawing, picture
+from dawa.results.grouped import GroupedRelease
+from dawa.results.overview import of_groups
+from dawa.results.release import Release
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TILE = 1.75
+"""How wide a small picture is at least, in inches."""
+
+ALIKE = 6
+"""Up to this ratio of the highest of all pictures to the lowest they have one scale, so that groups compare."""
+
+LETTERS = 20
+"""How many characters of a name fit an inch above a small picture."""
+
+
+def figure(
+    release: GroupedRelease,
+    path: str | PathLike[str] | None = None,
+    *,
+    width: float = drawing.PAGE,
+    footed: bool = True,
+) -> "Figure":
+    """A small picture for each group, as many as fit; a line says how many more there are.
+
+    Along one axis they have one scale upwards if no group is much smaller than the others, and a scale of their own
+    otherwise, which the title says. Maps always share their colours.
+
+    >>> import dawa
+    >>> table = {"sex": ["f", "m", "m"] * 2000, "age": [31, 45, 62] * 2000}
+    >>> rel = dawa.release(table, dawa.Axis("age", 0, 100), epsilon=1, by="sex", groups=["f", "m"], seed=0)
+    >>> [chart.get_title(loc="left").split(":")[0] for chart in figure(rel).axes]
+    ['f', 'm']
+
+    Args:
+        release: What to draw.
+        path: Where to save the figure too; the ending says in which format (``.pdf``, ``.svg``, ``.png``).
+        width: In inches.
+        footed: Whether there are lines below the pictures.
+
+    Raises:
+        OptionError: If the release is over more than two axes or too many cells, or the path has no known ending.
+    """
+    if not drawable(release):
+        many = len(release.axes)
+        what = f"over {many} axes" if many > 2 else "of so many cells"
+        raise OptionError(f"A release {what} has no picture.", "ask it for ranges: rel.answers(lo, hi).")
+    shown = list(release.values())[:MOST_GROUPS_DRAWN]
+    more = len(release) - len(shown)
+    sentences = [*([f"And {more:,} more group{'s' * (more != 1)}."] if more else []), *beside(release)]
+    lines = drawing.wrapped(sentences if footed else sentences[: bool(more)], width)
+    across = min(max(int(width / TILE), 1), len(shown))
+    down = -(-len(shown) // across)
+    below = drawing.height_of(lines) + 0.15 * (1 + bool(picture.title_of(release)))
+    with drawing.styled():
+        sheet = drawing.sheet(width, down * (1.15 if len(release.axes) == 1 else 1.5) + 0.55 + below)
+        charts = sheet.subplots(down, across, sharex=True, squeeze=False)
+        flat = list(charts.ravel())
+        one = (_histograms if len(release.axes) == 1 else _maps)(release, shown, flat, width / across)
+        for at, chart in enumerate(flat):
+            chart.set_visible(at < len(shown))
+            lowest = at + across >= len(shown)
+            chart.tick_params(labelbottom=lowest, labelsize=6)
+            chart.set_xlabel(chart.get_xlabel() if lowest else "", parse_math=False)
+        _titled(sheet, release, one=one)
+        drawing.footed(sheet, lines)
+    return drawing.saved(sheet, path)
+
+
+def drawable(release: GroupedRelease) -> bool:
+    """Whether pictures can show the groups, at little cost."""
+    shown = min(len(release), MOST_GROUPS_DRAWN)
+    cells = math.prod(axis.size for axis in release.axes)
+    return len(release.axes) == 1 or (len(release.axes) == 2 and shown * cells <= 4 * MOST_ROWS_WRITTEN)
+
+
+def draw(release: GroupedRelease, path: str | PathLike[str]) -> None:
+    """Write the picture that goes with a release, as wide as a page, as a new file."""
+    atomic.write(path, drawing.as_svg(figure(release)), new=True)
+
+
+def page(release: GroupedRelease) -> str:
+    """What a notebook shows: pictures, what they cannot show, a line, and the privacy statement."""
+    by = f" by {' and '.join(drawing.text(grouping.column) for grouping in release.by)}"
+    drawn = picture.element(figure(release, footed=False), release, by) if drawable(release) else ""
+    return picture.shown_in_notebooks(release, drawn, beside(release))
+
+
+def beside(release: GroupedRelease) -> list[str]:
+    """What pictures cannot show, in sentences: edges, records in no group, and how many records of a unit count."""
+    short = replace(release, axes=picture.shortened(release))
+    return picture.sentences_of(short, of_groups(short))
+
+
+def _histograms(release: GroupedRelease, shown: Sequence[Release], charts: Sequence[Any], width: float) -> bool:
+    """Draw histograms, and say whether they have one scale upwards."""
+    found = [picture.steps(rel, MOST_STEPS_DRAWN // 4) for rel in shown]
+    tops = [max(float(one.density.max()), one.noise) for one in found]
+    one_scale = max(tops) <= ALIKE * min(tops)
+    every, noise = np.concatenate([one.density for one in found]), float(np.mean([one.noise for one in found]))
+    for at, (rel, one, chart) in enumerate(zip(shown, found, charts, strict=False)):
+        picture.traced(chart, one)
+        drawing.stretch(chart, every if one_scale else one.density, noise if one_scale else one.noise)
+        if one_scale:
+            chart.set_ylim(top=1.08 * max(tops))
+        picture.label(release.axes[0], chart.xaxis, width)
+        _named(chart, release, at, rel, width)
+    return one_scale
+
+
+def _maps(release: GroupedRelease, shown: Sequence[Release], charts: Sequence[Any], width: float) -> bool:
+    """Draw maps in one scale of colours."""
+    pixels = MOST_PIXELS // 4
+    cells = [drawing.coarse(rel.estimate.cells, pixels) for rel in shown]
+    scale = drawing.magnitudes(max(1.0, *(float(one.max()) for one in cells)), least=0.0)
+    across, up = release.axes
+    for at, (rel, one, chart) in enumerate(zip(shown, cells, charts, strict=False)):
+        image = picture.painted(rel, one, chart, scale)
+        picture.label(across, chart.xaxis, 0.75 * width)
+        picture.label(up, chart.yaxis, drawing.PAGE)
+        chart.set_ylabel(chart.get_ylabel() if at == 0 else "", parse_math=False)
+        _named(chart, release, at, rel, width)
+    bar = charts[0].figure.colorbar(image, ax=list(charts), label=picture.unit(release), aspect=40, fraction=0.03)
+    bar.ax.tick_params(labelsize=6)
+    return True
+
+
+def _named(chart: Any, release: GroupedRelease, at: int, rel: Release, width: float) -> None:  # noqa: ANN401
+    """Write the group and its number of records above its picture."""
+    name = ", ".join(map(str, combinations(release.by)[at]))
+    room = round(LETTERS * width) - 8
+    name = drawing.text(name if len(name) <= room else f"{name[: room - 1]}…")
+    drawing.titled(chart, f"{name}: {rel.total.value:,.0f}")
+    chart.title.set_fontsize(7)
+
+
+def _titled(sheet: "Figure", release: GroupedRelease, *, one: bool) -> None:
+    """What the release is called, what was spent, and how to read heights."""
+    privacy, many = release.privacy, len(release)
+    loud = "" if privacy.private else "NOT PRIVATE, "
+    by = " and ".join(drawing.text(grouping.column) for grouping in release.by)
+    scale = "" if one else ", each with a scale of its own"
+    what = f"{picture.unit(release)}{scale}" if len(release.axes) == 1 else "each group's total above its map"
+    line = f"{loud}ε = {float(privacy.epsilon):.4g}, {many:,} group{'s' * (many != 1)} by {by}; {what}"
+    title = picture.title_of(release)
+    text = f"{drawing.text(title)}\n{line}" if title else line
+    sheet.suptitle(text, x=0.01, ha="left").set_parse_math(False)
