@@ -57,6 +57,23 @@ def test_every_group_and_all_together(out):
     shown = dawa("query", out, "20:60", "--by").out
     assert "all groups" in shown
     assert "carrier not listed" in shown
+    assert "Check" not in shown
+
+
+def test_nearly_all_records_in_no_group_are_warned_about(flights, tmp_path):
+    asked = (
+        "--column",
+        "delay",
+        "--range",
+        "0:100",
+        "--epsilon",
+        "1",
+        "--by",
+        "carrier=aa,ua",
+        "--out",
+        tmp_path / "x",
+    )
+    assert "Check how the listed values are spelt" in " ".join(dawa("release", flights, *asked).out.split())
 
 
 def test_without_a_choice_all_groups_are_told_with_a_hint(out):

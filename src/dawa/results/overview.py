@@ -62,7 +62,8 @@ class Overview:
         """What to check if a large part of all records is in no range, and not by noise alone; otherwise empty."""
         if self.apart is None or self.apart.low <= 0:
             return ""
-        if self.apart.low < MUCH * (self.apart.low + self.inside.high):
+        chosen = self.what != "range" and "unlisted" in self.ways[0].states  # few groups of many may be meant
+        if self.apart.low < (NEARLY_ALL if chosen else MUCH) * (self.apart.low + self.inside.high):
             return ""
         many = "Nearly all" if self.share >= NEARLY_ALL else "Most" if self.share >= MOST else "Many"
         largest = self.ways[0]
