@@ -18,6 +18,7 @@ PATHS = {
     "/releases/{name}/apart": "GET",
     "/releases/{name}/band": "GET",
     "/releases/{name}/buckets": "GET",
+    "/releases/{name}/by-group": "GET",
     "/releases/{name}/compare": "GET",
     "/releases/{name}/file": "GET",
     "/releases/{name}/page": "GET",
@@ -26,10 +27,22 @@ PATHS = {
     "/releases/{name}/share": "GET",
     "/releases/{name}/values": "GET",
 }
-TAKING = ("answer", "answers", "apart", "band", "buckets", "compare", "quantile", "quantiles", "share", "values")
+TAKING = (
+    "answer",
+    "answers",
+    "apart",
+    "band",
+    "buckets",
+    "by-group",
+    "compare",
+    "quantile",
+    "quantiles",
+    "share",
+    "values",
+)
 """The last parts of paths that take something which can be wrong."""
 
-NAMES = ("ages", "map", None)
+NAMES = ("ages", "groups", "map", None)
 """Releases to ask; None for any name at all."""
 
 RIGHT = [(path, name) for path in PATHS for name in (NAMES if "{name}" in path else NAMES[:1])]
@@ -48,6 +61,9 @@ def described(tmp_path_factory):
     axes = dawa.Axis("lon", 0, 8), dawa.Axis("lat", 0, 8)
     dawa.release(people(2000), dawa.Axis("age", 0, 100), epsilon=1).save(folder / "ages.json")
     dawa.release({"lon": [1, 2, 3] * 99, "lat": [4, 5, 6] * 99}, axes, epsilon=1).save(folder / "map.json")
+    table = {**people(2000), "city": ["Rome", "Oslo"] * 1000}
+    grouped = dawa.release(table, dawa.Axis("age", 0, 100), epsilon=1, by="city", groups=["Rome", "Oslo"])
+    grouped.save(folder / "groups.json")
     config = schemathesis.Config.from_dict({"checks": REFUSALS})
     return schemathesis.openapi.from_asgi("/openapi.json", app(folder, rate=1e9), config=config)
 

@@ -126,7 +126,8 @@ def test_records_in_no_range(client, releases, name, confidence):
     assert found["apart"] == everything.apart.row()
     assert found["share"] == everything.share
     for way, expected in zip(found["ways"], everything.ways, strict=True):
-        assert way == {"label": expected.label, "states": list(expected.states), **expected.answer.row()}
+        about = {"states": list(expected.states), "columns": list(expected.columns)}
+        assert way == {"label": expected.label, **about, **expected.answer.row()}
     if confidence == 0.95:
         assert client.get(f"/releases/{name}").json()["records"] == found
 

@@ -46,7 +46,7 @@ def explore(
     with reported(json):
         place = Path(release)
         target = Path(out) if out is not None else (place if place.is_dir() else place.parent) / NAME
-        found = dawa.publish.folder.opened(release)
+        found = dawa.publish.folder.opened_any(release)
         strange = target.is_symlink() or (target.exists() and not target.is_file() and not target.is_dir())
         if out is None and strange:  # a folder that somebody sent may hold anything
             raise FolderError(f"{target} is a link, or not a file.", "name the page's file with --out.")

@@ -13,8 +13,8 @@ import dawa
 from dawa import numerals
 from dawa.cli import groups
 from dawa.cli.groups import Part
-from dawa.cli.terminal import text
-from dawa.errors import OptionError
+from dawa.cli.terminal import complain, text
+from dawa.errors import OptionError, ReleaseError
 from dawa.limits import MOST_QUANTILES_ASKED
 from dawa.numerals import NotANumberError, told
 from dawa.results.about import called
@@ -125,11 +125,18 @@ class Wanted:
         if isinstance(whole, dawa.GroupedRelease) and (self.of_one or self.compares) and not ones:
             raise groups.choose(whole)
         each = replace(self, difference=False, ratio=False) if between else self
-        figures = [
-            replace(one, group=part.group)
-            for part, release in ones
-            for one in each.of_histogram(part, release, asked, confidence)
-        ]
+        figures, empty = [], []
+        for part, release in ones:
+            try:
+                of_part = each.of_histogram(part, release, asked, confidence)
+            except ReleaseError:
+                if len(ones) == 1:
+                    raise
+                empty.append(_called(part))
+                continue
+            figures += [replace(one, group=part.group) for one in of_part]
+        if empty:
+            complain(f"Some groups seem to hold no records, and have no such figures: {'; '.join(empty)}.")
         if between:
             (first, one), (second, another) = ones
             name = f"{_called(first)} and {_called(second)} in {_said(asked[0])}"

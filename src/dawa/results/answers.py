@@ -37,9 +37,9 @@ as it lies in the interval of M. It mostly does: the two forms differ in cut buc
 the bucket's total, and the bias bound is a part of the most that the bucket can hold, or of its unevenness.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -115,6 +115,9 @@ LISTED = tuple(field.name for field in fields(Answer) if field.name not in {"lo"
 """The names in ``Answer.row``."""
 
 
+T = TypeVar("T")
+
+
 class Cuts(NamedTuple):
     """The buckets that queries cut, query by query."""
 
@@ -149,6 +152,20 @@ class Ranged(NamedTuple):
     on_cells: BoolArray
 
 
+Steps = Generator[None, None, T]
+"""A computation over several estimates in steps, each of which is about one of them."""
+
+
+def finished(steps: Steps[T]) -> T:
+    """What a computation in steps gives in the end."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: T = end.value
+            return found
+
+
 def answers(ranged: Sequence[Ranged], confidence: float, notes: Sequence[str] | None = None) -> list[Answer]:
     """How many records lie in each range, in one estimate or in several of different records together.
 
@@ -157,17 +174,23 @@ def answers(ranged: Sequence[Ranged], confidence: float, notes: Sequence[str] | 
         confidence: The confidence of each answer.
         notes: What to add to each answer, in words; None adds nothing.
     """
+    return finished(answers_in_steps(ranged, confidence, notes))
+
+
+def answers_in_steps(
+    ranged: Sequence[Ranged], confidence: float, notes: Sequence[str] | None = None
+) -> Steps[list[Answer]]:
+    """The same, for who must not wait for hundreds of estimates at once."""
     chance = check_confidence(confidence)
-    cuts = [cut_buckets(one.queries) for one in ranged]
+    cuts = yield from _each(cut_buckets(one.queries) for one in ranged)
     count = _counted(cuts, len(ranged[0].queries))
     walked = any(one.estimate.buckets.stops is not None for one in ranged)
     estimate = ranged[0].estimate  # all have the same budget
     if_cut, if_not = (factor_of(estimate, part) for part in (chance / 2, noise_chance(chance, walked=walked)))
-    noise = np.where(count > 0, if_cut, if_not) * deviations(ranged)
-    bias = bias_of(ranged, cuts, chance / 2)
-    value, centre = (
-        _sum(one.estimate.totals_of(one.queries, unbiased=plain) for one in ranged) for plain in (False, True)
-    )
+    noise = np.where(count > 0, if_cut, if_not) * (yield from _deviations(ranged))
+    bias = yield from _bias(ranged, cuts, chance / 2)
+    totals = yield from _each(_totals(one) for one in ranged)
+    value, centre = (_sum(each) for each in zip(*totals, strict=True))
     low, high = np.maximum(centre - noise - bias, 0), np.maximum(centre + noise + bias, 0)
     table = np.stack((value, noise, bias, centre, np.minimum(low, value), np.maximum(high, value)), axis=1).tolist()
     words = [""] * len(table) if notes is None else notes
@@ -175,9 +198,28 @@ def answers(ranged: Sequence[Ranged], confidence: float, notes: Sequence[str] | 
     return [Answer(a, b, c, d, e, f, sure, note) for (a, b, c, d, e, f), note in zip(table, words, strict=True)]
 
 
+def _each(items: Iterable[T]) -> Steps[list[T]]:
+    """All items, each of which is computed in a step of its own."""
+    found = []
+    for item in items:
+        found.append(item)
+        yield
+    return found
+
+
+def _totals(one: Ranged) -> tuple[FloatArray, FloatArray]:
+    """What lies in each range, and what was measured."""
+    return one.estimate.totals_of(one.queries), one.estimate.totals_of(one.queries, unbiased=True)
+
+
 def deviations(ranged: Sequence[Ranged]) -> FloatArray:
     """The standard deviation of the noise in each range, in all estimates together."""
-    spread: FloatArray = np.sqrt(np.maximum(_sum(one.estimate.variances_of(one.queries) for one in ranged), 0))
+    return finished(_deviations(ranged))
+
+
+def _deviations(ranged: Sequence[Ranged]) -> Steps[FloatArray]:
+    variances = yield from _each(one.estimate.variances_of(one.queries) for one in ranged)
+    spread: FloatArray = np.sqrt(np.maximum(_sum(variances), 0))
     return spread
 
 
@@ -212,14 +254,19 @@ def cut_buckets(queries: BucketQueries) -> Cuts:
 
 def bias_of(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> FloatArray:
     """How far an even spread can be off in the cut buckets, with at most the given chance of being wrong."""
+    return finished(_bias(ranged, cuts, chance))
+
+
+def _bias(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> Steps[FloatArray]:
     if len(ranged) == 1:
-        return _together(ranged, cuts, chance)
-    alone = chance / 2 / len(ranged)
-    one_by_one = _sum(_together([one], [cut], alone) for one, cut in zip(ranged, cuts, strict=True))
-    return np.minimum(_together(ranged, cuts, chance / 2), one_by_one)
+        return (yield from _together(ranged, cuts, chance))
+    one_by_one = np.zeros(len(ranged[0].queries))
+    for one, cut in zip(ranged, cuts, strict=True):
+        one_by_one += yield from _together([one], [cut], chance / 2 / len(ranged))
+    return np.minimum((yield from _together(ranged, cuts, chance / 2)), one_by_one)
 
 
-def _together(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> FloatArray:
+def _together(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> Steps[FloatArray]:
     """The same, from the cut buckets of all estimates together."""
     m, border = len(ranged[0].queries), _sum(one.border for one in ranged)
     count = _counted(cuts, m)
@@ -238,11 +285,13 @@ def _together(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> 
         variance = estimate.range_variances(bucket, bucket + 1) if len(at) else np.zeros(0)
         by_total = larger[at] * _most_records(estimate, cut.bucket[at], variance, chance / 2)
         np.add.at(bias, cut.query[at], np.minimum(by_total, by_walk[at]))
+        yield
     # Many cut buckets: their totals are bounded together, because their noise mostly cancels.
     many = np.flatnonzero(count > 2)
     if len(many):
-        sides = [_upper(ranged, cuts, many, chance / 2, inside=inside) for inside in (True, False)]
-        bias[many] = np.minimum(np.maximum(*sides), by_walks[many])
+        inside = yield from _upper(ranged, cuts, many, chance / 2, inside=True)
+        outside = yield from _upper(ranged, cuts, many, chance / 2, inside=False)
+        bias[many] = np.minimum(np.maximum(inside, outside), by_walks[many])
     return bias
 
 
@@ -267,7 +316,7 @@ def _most_records(estimate: Estimate, buckets: IntArray, variance: FloatArray, c
 
 def _upper(
     ranged: Sequence[Ranged], cuts: Sequence[Cuts], chosen: IntArray, chance: float, *, inside: bool
-) -> FloatArray:
+) -> Steps[FloatArray]:
     """The most that the cut buckets' parts inside each chosen query can hold together, or those outside."""
     m = len(chosen)
     centre, variance = np.zeros(m), np.zeros(m)
@@ -281,8 +330,10 @@ def _upper(
         if len(held):
             centre[held] += estimate.totals_of(parts, unbiased=True)
             variance[held] += estimate.variances_of(parts)
+        yield
     spread = np.sqrt(np.maximum(variance, 0))
-    return np.maximum(centre + factor_of(ranged[0].estimate, chance) * spread, 0)
+    most: FloatArray = np.maximum(centre + factor_of(ranged[0].estimate, chance) * spread, 0)
+    return most
 
 
 def uncut(estimate: Estimate, chance: float) -> float:

@@ -47,11 +47,39 @@ def queries(axes: Sequence[Axis], estimate: Estimate, asked: Sequence[tuple[obje
     Raises:
         DawaError: If an end is not a value of its axis, or a range is empty.
     """
+    return placed(corners(axes, asked), estimate)
+
+
+class Corners(NamedTuple):
+    """Ranges in cells, whatever the buckets are.
+
+    Attributes:
+        lo: The lower end of each on every axis.
+        hi: The upper ends.
+        whole: Which of them cover whole cells only.
+    """
+
+    lo: FloatArray
+    hi: FloatArray
+    whole: BoolArray
+
+
+def corners(axes: Sequence[Axis], asked: Sequence[tuple[object, object]]) -> Corners:
+    """Ranges in the axes' own units as ranges of cells.
+
+    Raises:
+        DawaError: If an end is not a value of its axis, or a range is empty.
+    """
     every = [spans(axes, lo, hi) for lo, hi in asked]
     lo, hi = (np.array([[float(span[end]) for span in query] for query in every]) for end in (0, 1))
-    whole = np.array([all(border.denominator == 1 for span in query for border in span) for query in every])
+    return Corners(lo, hi, np.array([all(end.denominator == 1 for span in query for end in span) for query in every]))
+
+
+def placed(ranges: Corners, estimate: Estimate) -> OnBuckets:
+    """Ranges of cells as queries on the buckets of an estimate."""
+    lo, hi, whole = ranges
     buckets, border = estimate.buckets, border_cells(lo, hi, estimate.shape)
-    if len(axes) > 1:
+    if len(estimate.shape) > 1:
         return OnBuckets(buckets.queries(Workload.rectangles(lo, hi, estimate.shape)), border, whole)
     first, last = (coordinates(ends[:, 0], buckets.bounds) for ends in (lo, hi))
     return OnBuckets(BucketQueries.of_runs(len(buckets), first, last, (lo, hi)), border, whole)

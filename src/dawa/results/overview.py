@@ -15,11 +15,11 @@ from dawa.axis import State
 from dawa.axis.apart import patterns
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.results.about import RECORDS, called
-from dawa.results.answers import Answer, check_confidence
+from dawa.results.answers import Answer, Steps, check_confidence, finished
 from dawa.results.estimate import Estimate
 from dawa.results.grouped import AnyRelease, GroupedRelease
 from dawa.results.margins import margin_factor
-from dawa.results.release import Apart, Release, apart_of
+from dawa.results.release import Apart, Release, apart_in_steps
 from dawa.strategy.base import RESOLUTION
 
 MUCH, MOST, NEARLY_ALL = 0.2, 0.5, 0.9
@@ -65,7 +65,8 @@ class Overview:
         """What to check if a large part of all records is in no range, and not by noise alone; otherwise empty."""
         if self.apart is None or self.apart.low <= 0:
             return ""
-        if self.apart.low < MUCH * (self.apart.low + self.inside.high):
+        chosen = self.what != "range" and "unlisted" in self.ways[0].states  # few groups of many may be meant
+        if self.apart.low < (NEARLY_ALL if chosen else MUCH) * (self.apart.low + self.inside.high):
             return ""
         many = "Nearly all" if self.share >= NEARLY_ALL else "Most" if self.share >= MOST else "Many"
         largest = self.ways[0]
@@ -105,16 +106,16 @@ def overview(release: Release, confidence: float = 0.95) -> Overview:
     return Overview(inside, together, tuple(ways), called(release.about))
 
 
-def of_groups(release: GroupedRelease, confidence: float = 0.95) -> Overview:
-    """Look at all records of a release of groups: how many are in a group and have a cell, and how many have none.
+def all_in_steps(release: GroupedRelease, confidence: float = 0.95) -> Steps[Overview]:
+    """Look at all records of a release of groups, group by group: those in no group, and those in no range, too.
 
-    The others are in no group, or in a group and in no range: these are added up over the groups, and each group has an
-    overview of its own.
+    The latter are added up over the groups, and each group has an overview of its own.
     """
     lows, highs = ([getattr(axis, end) for axis in release.axes] for end in ("start", "stop"))
-    inside = release.answers([lows], [highs], confidence)[0]
+    inside = (yield from release.answers_in_steps([lows], [highs], confidence))[0]
     kept, others = release.privacy.kept, [one for one in release.others if one is not None]
-    in_groups = apart_of(release.axes, patterns(release.axes), others, confidence, kept) if others else []
+    steps = apart_in_steps(release.axes, patterns(release.axes), others, confidence, kept) if others else None
+    in_groups = [] if steps is None else (yield from steps)
     ways = sorted([*release.apart(confidence), *in_groups], key=lambda way: -way.answer.value)
     what = "range or no group" if in_groups else "group"
     together = _together([release.none, *others], confidence, kept)
@@ -123,7 +124,23 @@ def of_groups(release: GroupedRelease, confidence: float = 0.95) -> Overview:
 
 def overview_of(release: AnyRelease, confidence: float = 0.95) -> Overview:
     """Look at all records of a release, with groups or without."""
-    return of_groups(release, confidence) if isinstance(release, GroupedRelease) else overview(release, confidence)
+    return (
+        finished(all_in_steps(release, confidence))
+        if isinstance(release, GroupedRelease)
+        else overview(release, confidence)
+    )
+
+
+def of_groups(release: GroupedRelease, confidence: float = 0.95) -> Overview:
+    """Look at all records of a release of groups: how many are in a group and have a cell, and how many in no group.
+
+    Records of a group that have no cell are in neither: each group has an overview of its own.
+    """
+    lows, highs = ([getattr(axis, end) for axis in release.axes] for end in ("start", "stop"))
+    inside = release.answers([lows], [highs], confidence)[0]
+    ways = sorted(release.apart(confidence), key=lambda way: -way.answer.value)
+    together = _together([release.none], confidence, release.privacy.kept)
+    return Overview(inside, together, tuple(ways), called(release.about), "group")
 
 
 def short(answer: Answer) -> str:

@@ -22,7 +22,7 @@ from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.results import bands, comparing, ends, file, quantiles, statistics, tabled
 from dawa.results.about import About
-from dawa.results.answers import Answer, Ranged, answers
+from dawa.results.answers import Answer, Ranged, Steps, answers, answers_in_steps, finished
 from dawa.results.bands import Band
 from dawa.results.ends import End, Range
 from dawa.results.estimate import Estimate
@@ -64,10 +64,17 @@ def apart_of(
 
     Several estimates are about different records, which add up.
     """
+    return finished(apart_in_steps(axes, ways, others, confidence, note))
+
+
+def apart_in_steps(
+    axes: Sequence[Axis], ways: Sequence[tuple[State, ...]], others: Sequence[Estimate], confidence: float, note: str
+) -> Steps[list[Apart]]:
+    """The same, for who must not wait for hundreds of estimates at once."""
     each, one = np.arange(len(ways), dtype=np.float64), np.ones(len(ways))
     queries = BucketQueries.of_runs(len(ways), each, each + 1)
     ranged = [Ranged(estimate, queries, one, one > 0) for estimate in others]
-    found = answers(ranged, confidence, [note] * len(ways))
+    found = yield from answers_in_steps(ranged, confidence, [note] * len(ways))
     columns = tuple(axis.column for axis in axes)
     return [Apart(named(axes, way), way, answer, columns) for way, answer in zip(ways, found, strict=True)]
 

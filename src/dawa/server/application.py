@@ -13,8 +13,8 @@ from starlette.types import Receive, Scope, Send
 
 from dawa import limits
 from dawa.errors import OptionError
-from dawa.results.release import Release
-from dawa.server import asking, browser, costs, headers, models, parameters, problems
+from dawa.results.grouped import AnyRelease
+from dawa.server import asking, browser, costs, groups, headers, models, parameters, problems
 from dawa.server.gate import CLIENT, PAID, Gate
 from dawa.server.problems import UnknownReleaseError
 from dawa.server.shelf import Pages, Shelf, Shelved
@@ -134,11 +134,15 @@ class Work:
 
         return await self.turns.run(request.scope[CLIENT], steps, weight, gone, short=cost <= costs.STEP)
 
-    async def once(self, request: Request, cost: float, compute: Callable[[], Any], before: Iterable[Any] = ()) -> Any:  # noqa: ANN401
-        """What a computation in one step gives, after it is paid for, and after the steps that come before it."""
+    async def last(self, request: Request, cost: float, steps: Iterable[Any]) -> Any:  # noqa: ANN401
+        """What the last step of a computation gives, after it is paid for."""
         if cost > request.scope[PAID]:
             self.buckets.take(request.scope[CLIENT], cost - request.scope[PAID])
-        return (await self.done(request, chain(before, (compute() for _ in range(1))), cost))[-1]
+        return (await self.done(request, iter(steps), cost))[-1]
+
+    async def once(self, request: Request, cost: float, compute: Callable[[], Any], before: Iterable[Any] = ()) -> Any:  # noqa: ANN401
+        """What a computation in one step gives, after it is paid for, and after the steps that come before it."""
+        return await self.last(request, cost, chain(before, (compute() for _ in range(1))))
 
 
 MISSING: dict[int | str, dict[str, Any]] = {404: {"model": models.Problem, "description": "There is no such release."}}
@@ -157,6 +161,7 @@ PAGE: dict[int | str, dict[str, Any]] = {
 Point = Annotated[str, Field(max_length=models.LONGEST_END)]
 JSON = "application/json"
 TWICE = ("lo", "hi")
+GROUP = ("group",)
 SOME = {"min_length": 1, "max_length": limits.MOST_AXES}
 Lows = Annotated[list[Point] | None, Query(description="The lower end; over several axes, once per axis.", **SOME)]
 Highs = Annotated[list[Point] | None, Query(description="The upper end.", **SOME)]
@@ -191,7 +196,24 @@ async def _ends(text: One = None, lo: Lows = None, hi: Highs = None) -> str | as
 
 
 Ends = Annotated[str | asking.Ends, Depends(_ends)]
+OtherGroup = Annotated[
+    list[Point] | None,
+    Query(
+        alias="with-group",
+        description="A group of the other release, or another group of this one, of which the second range is.",
+        min_length=1,
+        max_length=limits.MOST_GROUPINGS,
+    ),
+]
 ENDS = ("range", *TWICE, "confidence")
+Group = Annotated[
+    list[Point] | None,
+    Query(
+        description="A group, where there are groups: once for each grouping column, or AA,JFK for two of them.",
+        min_length=1,
+        max_length=limits.MOST_GROUPINGS,
+    ),
+]
 
 
 def paths(shelf: Shelf, work: Work) -> APIRouter:
@@ -246,34 +268,39 @@ def _of_one(shelf: Shelf, work: Work) -> APIRouter:
     async def find(name: Annotated[str, Path(description="A name from /releases.", examples=examples)]) -> Shelved:
         return _named(shelf, name)
 
-    Found = Annotated[Shelved, Depends(find)]  # noqa: N806  a type
+    Whole = Annotated[Shelved, Depends(find)]  # noqa: N806  a type
 
-    @router.get("", dependencies=[_only()])
-    async def release(request: Request, found: Found) -> models.Release:
-        """What to know about a release before asking it: axes, bounds, epsilon, records, privacy statement."""
+    async def choose(whole: Whole, group: Group = None) -> Shelved:
+        return whole.of(groups.chosen(whole.release, group))
+
+    Found = Annotated[Shelved, Depends(choose)]  # noqa: N806  likewise
+
+    @router.get("", dependencies=[_only(*GROUP, listed=GROUP)])
+    async def release(request: Request, whole: Whole, found: Found) -> models.Release:
+        """What to know about a release before asking it: axes, bounds, groups, epsilon, records, privacy statement."""
         cost = 2 * costs.of_call(found.release)
-        described: models.Release = await work.once(request, cost, lambda: asking.description(found))
+        described: models.Release = await work.last(request, cost, asking.description(found, whole.release))
         return described
 
-    @router.get("/apart", dependencies=[_only("confidence")])
+    @router.get("/apart", dependencies=[_only("confidence", *GROUP, listed=GROUP)])
     async def apart(request: Request, found: Found, confidence: parameters.Confidence) -> models.Apart:
-        """How many records are in no range: missing, outside or not listed. No answer counts them."""
+        """How many records are in no range: missing, outside, not listed, or in no group. No answer counts them."""
         cost = 2 * costs.of_call(found.release)
-        counted: models.Apart = await work.once(request, cost, lambda: asking.apart(found.release, confidence))
+        counted: models.Apart = await work.last(request, cost, asking.apart(found.release, confidence))
         return counted
 
-    router.include_router(_answers(Found, work))
-    router.include_router(_comparisons(shelf, Found, work))
-    router.include_router(_to_keep(Found, work))
+    router.include_router(_answers(Whole, Found, work))
+    router.include_router(_comparisons(shelf, Whole, Found, work))
+    router.include_router(_to_keep(Whole, Found, work))
     return router
 
 
-def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the type of a release that was found
+def _answers(Whole: Any, Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the type of a release that was found
     """The paths to the numbers of one release."""
     router = APIRouter()
 
     async def answered(
-        request: Request, release: Release, wanted: Sequence[str | asking.Ends], confidence: float
+        request: Request, release: AnyRelease, wanted: Sequence[str | asking.Ends], confidence: float
     ) -> bytes:
         """The answers in JSON, with commas in between."""
         texts = sum(isinstance(one, str) for one in wanted)
@@ -290,14 +317,35 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         cost = sum(each) + costs.of_call(release)
         work.owe(request, cost - 1)
         rows = _json(asking.answers(release, asked, each, confidence))
-        return b",".join(await work.done(request, rows, cost + reading, weight))
+        return b",".join(filter(None, await work.done(request, rows, cost + reading, weight)))
 
-    @router.get("/answer", response_model=models.Answer, dependencies=[_only(*ENDS, listed=TWICE)])
+    @router.get("/answer", response_model=models.Answer, dependencies=[_only(*ENDS, *GROUP, listed=(*TWICE, *GROUP))])
     async def answer(request: Request, found: Found, ends: Ends, confidence: parameters.Confidence) -> Response:
         """How many records lie in a range, with error bars."""
         return Response(await answered(request, found.release, [ends], confidence), media_type=JSON)
 
-    @router.post("/answers", response_model=models.Answers, openapi_extra=BODY, dependencies=[_only()])
+    @router.get(
+        "/by-group",
+        response_model=models.ByGroup,
+        dependencies=[_only(*ENDS, listed=TWICE)],
+    )
+    async def by_group(request: Request, found: Whole, ends: Ends, confidence: parameters.Confidence) -> Response:
+        """How many records of each group lie in a range, and how many of all groups together."""
+        release = groups.required(found.release)
+        together = await answered(request, release, [ends], confidence)
+        lo, hi = asking.read(release, ends)
+        reading = costs.of_reading(release, len(release))
+        (spans,) = next(iter(asking.spans(release, [(lo, hi)])))
+        cost = reading + costs.of_call(release) + costs.of_range(release, spans)
+        work.owe(request, cost)
+        parts = groups.by_group(release, *asking.whole(lo, hi), cost / len(release), confidence)
+        rows = b",".join(await work.done(request, _json(parts), cost, weight_of(len(release))))
+        by = problems.written(list(release.privacy.by))
+        return Response(b'{"by":%b,"groups":[%b],"together":%b}' % (by, rows, together), media_type=JSON)
+
+    @router.post(
+        "/answers", response_model=models.Answers, openapi_extra=BODY, dependencies=[_only(*GROUP, listed=GROUP)]
+    )
     async def answers(request: Request, found: Found) -> Response:
         """How many records lie in each of many ranges. Nothing is stored."""
         body, kind = await request.body(), request.headers.get("content-type", "")
@@ -309,7 +357,7 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
 
     router.include_router(_statistics(Found, work))
 
-    @router.get("/buckets", response_model=models.Buckets, dependencies=[_only("first", "count")])
+    @router.get("/buckets", response_model=models.Buckets, dependencies=[_only("first", "count", *GROUP, listed=GROUP)])
     async def buckets(
         request: Request,
         found: Found,
@@ -317,10 +365,11 @@ def _answers(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the ty
         count: parameters.Count,
     ) -> Response:
         """The buckets along one axis, a page at a time."""
-        total = len(found.release.estimate.buckets)
-        cost = costs.of_buckets(found.release, min(count, total))
+        rel = groups.one(found.release)
+        total = len(rel.estimate.buckets)
+        cost = costs.of_buckets(rel, min(count, total))
         work.owe(request, cost - 1)
-        rows = await work.done(request, _json(asking.buckets(found.release, first, count)), cost, weight_of(count))
+        rows = await work.done(request, _json(asking.buckets(rel, first, count)), cost, weight_of(count))
         start = problems.written({"total": total, "first": first, "buckets": []})
         return Response(b"%b%b]}" % (start[:-2], b",".join(rows)), media_type=JSON)
 
@@ -331,35 +380,37 @@ def _statistics(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the
     """The paths to what follows from the numbers of one release."""
     router = APIRouter()
 
-    @router.get("/quantile", dependencies=[_only("fraction", "confidence")])
+    @router.get("/quantile", dependencies=[_only("fraction", "confidence", *GROUP, listed=GROUP)])
     async def quantile(
         request: Request, found: Found, fraction: parameters.Fraction, confidence: parameters.Confidence
     ) -> models.Quantile:
         """The value below which a fraction of the records lies, along one axis; of those that have a place on it."""
-        rel, cost = found.release, costs.of_quantiles(found.release, 1)
+        rel = groups.one(found.release)
+        cost = costs.of_quantiles(rel, 1)
         steps = asking.prepared(rel)
         values = await work.once(request, cost, lambda: asking.quantiles(rel, [fraction], confidence), steps)
         one: models.Quantile = values[0]
         return one
 
-    @router.get("/quantiles", dependencies=[_only("fraction", "confidence", listed=("fraction",))])
+    @router.get("/quantiles", dependencies=[_only("fraction", "confidence", *GROUP, listed=("fraction", *GROUP))])
     async def quantiles(
         request: Request, found: Found, fraction: parameters.Fractions, confidence: parameters.Confidence
     ) -> models.Quantiles:
         """Several quantiles, each with an interval of its own."""
-        rel, cost = found.release, costs.of_quantiles(found.release, len(fraction))
+        rel = groups.one(found.release)
+        cost = costs.of_quantiles(rel, len(fraction))
         steps = asking.prepared(rel)
         values = await work.once(request, cost, lambda: asking.quantiles(rel, fraction, confidence), steps)
         return models.Quantiles(quantiles=values)
 
-    @router.get("/values", dependencies=[_only("confidence")])
+    @router.get("/values", dependencies=[_only("confidence", *GROUP, listed=GROUP)])
     async def values(request: Request, found: Found, confidence: parameters.Confidence) -> models.Values:
         """The mean and the sum of the values along one axis of numbers; of records that have a place on it."""
-        cost = costs.of_values(found.release)
-        both: models.Values = await work.once(request, cost, lambda: asking.values(found.release, confidence))
+        rel = groups.one(found.release)
+        both: models.Values = await work.once(request, costs.of_values(rel), lambda: asking.values(rel, confidence))
         return both
 
-    @router.get("/band", dependencies=[_only("first", "count", "confidence")])
+    @router.get("/band", dependencies=[_only("first", "count", "confidence", *GROUP, listed=GROUP)])
     async def band(
         request: Request,
         found: Found,
@@ -368,17 +419,18 @@ def _statistics(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the
         confidence: parameters.Confidence,
     ) -> models.Band:
         """How many records lie up to every bound along one axis, with limits that hold for all bounds at once."""
-        rel = found.release
+        rel = groups.one(found.release)
         cost = costs.of_band(rel) + costs.of_buckets(rel, min(count, len(rel.estimate.buckets)))
         limits: models.Band = await work.once(
             request, cost, lambda: asking.band(rel, first, count, confidence), asking.drawn(rel)
         )
         return limits
 
-    @router.get("/share", dependencies=[_only(*ENDS, listed=TWICE)])
+    @router.get("/share", dependencies=[_only(*ENDS, *GROUP, listed=(*TWICE, *GROUP))])
     async def share(request: Request, found: Found, ends: Ends, confidence: parameters.Confidence) -> models.Statistic:
         """The part of all records that lies in a range; of those that have a place on every axis."""
-        rel, (lo, hi) = found.release, asking.read(found.release, ends)
+        rel = groups.one(found.release)
+        lo, hi = asking.read(rel, ends)
         cost = 2 * costs.of_call(rel) + 3 * sum(costs.checked(rel, next(iter(asking.spans(rel, [(lo, hi)])))))
         part: models.Statistic = await work.once(request, cost, lambda: asking.share(rel, lo, hi, confidence))
         return part
@@ -386,17 +438,27 @@ def _statistics(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the
     return router
 
 
-def _comparisons(shelf: Shelf, Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the type of a release
+def _comparisons(shelf: Shelf, Whole: Any, Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  types of releases
     """The path to two ranges at once."""
     router = APIRouter()
+    several = ("range", *GROUP, "with-group")
 
-    @router.get("/compare", dependencies=[_only("range", "with", "confidence", listed=("range",))])
+    @router.get("/compare", dependencies=[_only(*several, "with", "confidence", listed=several)])
     async def compare(
-        request: Request, found: Found, two: Two, confidence: parameters.Confidence, beside: Other = None
+        request: Request,
+        whole: Whole,
+        found: Found,
+        two: Two,
+        confidence: parameters.Confidence,
+        beside: Other = None,
+        its_group: OtherGroup = None,
     ) -> models.Comparison:
         """How many more records lie in one range than in another, and how many times as many."""
-        one, other = found.release, (found if beside is None else _named(shelf, beside)).release
-        pair = two * (2 if beside is not None and len(two) == 1 else 1)
+        alone = beside is None and its_group is None
+        named = whole if beside is None else _named(shelf, beside)
+        one = groups.one(found.release)
+        other = one if alone else groups.one(groups.chosen(named.release, its_group))
+        pair = two if alone or len(two) == 2 else two * 2
         if len(pair) < 2:
             raise OptionError("A comparison takes two ranges, and there is 1.", "pass range twice, or range and with.")
         first, second = asking.read(one, pair[0]), asking.read(other, pair[1])
@@ -416,17 +478,17 @@ def _json(parts: Iterator[Sequence[models.Told]]) -> Iterator[bytes]:
         yield b",".join(problems.written(row.model_dump()) for row in part)
 
 
-def _to_keep(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the type of a release that was found
+def _to_keep(Whole: Any, Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the type of a release that was found
     """The paths to all of a release at once."""
     router = APIRouter()
     pages = Pages()
 
     @router.get("/file", response_class=Response, responses=FILE | SAME, dependencies=[_only()])
-    async def file(found: Found) -> Response:
+    async def file(found: Whole) -> Response:
         """The release file itself, which dawa.load reads."""
         return headers.Kept(found.document, JSON, f'attachment; filename="{found.name}.json"')
 
-    @router.get("/page", response_class=Response, responses=PAGE | SAME, dependencies=[_only()])
+    @router.get("/page", response_class=Response, responses=PAGE | SAME, dependencies=[_only(*GROUP, listed=GROUP)])
     async def page(request: Request, found: Found) -> Response:
         """A page for people, on which they drag a range and read the answer."""
         document = pages.known(found)

@@ -4,8 +4,9 @@ What can take long is an iterator whose steps are short (``turns``).
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ from dawa.numerals import told
 from dawa.publish import bands as published
 from dawa.publish import tables
 from dawa.results import bands
-from dawa.results.overview import overview
-from dawa.results.release import Release
+from dawa.results.answers import Answer, Steps
+from dawa.results.grouped import AnyRelease, GroupedRelease
+from dawa.results.overview import all_in_steps, overview
+from dawa.results.release import Apart, Release
 from dawa.results.statistics import Statistic
-from dawa.server import costs, models
+from dawa.server import costs, groups, models
 from dawa.server.shelf import Shelved
 from dawa.spec import ranges
 
@@ -34,22 +37,33 @@ def summary(shelved: Shelved) -> models.Summary:
         name=shelved.name,
         title=None if release.about is None else release.about.title,
         columns=[axis.column for axis in release.axes],
+        by=list(release.privacy.by),
+        groups=len(release) if isinstance(release, GroupedRelease) else 0,
         epsilon=float(release.privacy.epsilon),
         private=release.privacy.private,
         path=f"/releases/{shelved.name}",
     )
 
 
-def description(shelved: Shelved) -> models.Release:
-    """What to know about a release before asking it."""
+def description(shelved: Shelved, whole: AnyRelease) -> Iterator[models.Release | None]:
+    """What to know about a release before asking it, in the last of several steps.
+
+    Args:
+        shelved: All of it, or one of its groups.
+        whole: All of it.
+    """
     release = shelved.release
     privacy = release.privacy
-    return models.Release(
+    records = yield from _apart(release, 0.95)
+    yield models.Release(
         name=shelved.name,
         id=release.id,
         about=None if release.about is None else models.About(**release.about.to_json()),
         axes=[_axis(axis) for axis in release.axes],
-        buckets=len(release.estimate.buckets),
+        by=[models.Grouping(**one.to_json()) for one in whole.by] if isinstance(whole, GroupedRelease) else [],
+        groups=len(whole) if isinstance(whole, GroupedRelease) else 0,
+        group=list(release.group) if isinstance(release, Release) else [],
+        buckets=sum(len(one.estimate.buckets) for one in costs.histograms(release)),
         epsilon=float(privacy.epsilon),
         epsilon_exact=str(privacy.epsilon),
         mechanism=privacy.mechanism,
@@ -57,20 +71,32 @@ def description(shelved: Shelved) -> models.Release:
         kept=privacy.kept,
         private=privacy.private,
         statement=str(privacy),
-        records=apart(release, 0.95),
+        records=records,
     )
 
 
-def apart(release: Release, confidence: float) -> models.Apart:
-    """How many records are in ranges, and how many in none."""
-    found = overview(release, confidence)
+def apart(release: AnyRelease, confidence: float) -> Iterator[models.Apart | None]:
+    """How many records are in ranges, and how many in none, in the last of several steps."""
+    found = yield from _apart(release, confidence)
+    yield found
+
+
+def _apart(release: AnyRelease, confidence: float) -> Steps[models.Apart]:
+    if isinstance(release, GroupedRelease):
+        found = yield from groups.paced(all_in_steps(release, confidence), costs.at_once(release, [0.0]))
+    else:
+        found = overview(release, confidence)
     return models.Apart(
         inside=models.Counted(**found.inside.row()),
         apart=None if found.apart is None else models.Counted(**found.apart.row()),
         share=found.share,
         warning=found.warning,
-        ways=[models.Way(label=way.label, states=list(way.states), **way.answer.row()) for way in found.ways],
+        ways=[_way(way) for way in found.ways],
     )
+
+
+def _way(way: Apart) -> models.Way:
+    return models.Way(label=way.label, states=list(way.states), columns=list(way.columns), **way.answer.row())
 
 
 Ends = tuple[Sequence[Any], Sequence[Any]]
@@ -79,7 +105,7 @@ Ends = tuple[Sequence[Any], Sequence[Any]]
 Ranges = Sequence[Ends]
 
 
-def read(release: Release, asked: str | Ends) -> Ends:
+def read(release: AnyRelease, asked: str | Ends) -> Ends:
     """A range as the command line reads it, if it is text; else as it is.
 
     What holds more commas than axes has is not cut at every one of them to see what it may mean: that takes too long.
@@ -100,7 +126,7 @@ def read(release: Release, asked: str | Ends) -> Ends:
     return found.lo, found.hi
 
 
-def read_all(release: Release, asked: Sequence[str | Ends]) -> Iterator[list[Ends]]:
+def read_all(release: AnyRelease, asked: Sequence[str | Ends]) -> Iterator[list[Ends]]:
     """Several ranges, some at a step.
 
     Raises:
@@ -111,7 +137,7 @@ def read_all(release: Release, asked: Sequence[str | Ends]) -> Iterator[list[End
         yield [read(release, one) for one in asked[begin : begin + most]]
 
 
-def spans(release: Release, asked: Ranges) -> Iterator[list[list[costs.Span]]]:
+def spans(release: AnyRelease, asked: Ranges) -> Iterator[list[list[costs.Span]]]:
     """The borders of ranges on every axis, some at a step.
 
     Raises:
@@ -123,7 +149,9 @@ def spans(release: Release, asked: Ranges) -> Iterator[list[list[costs.Span]]]:
         yield [ranges.spans(_asked(release, lo, hi, number), release.axes) for number, (lo, hi) in part]
 
 
-def answers(release: Release, asked: Ranges, each: Sequence[float], confidence: float) -> Iterator[list[models.Answer]]:
+def answers(
+    release: AnyRelease, asked: Ranges, each: Sequence[float], confidence: float
+) -> Iterator[list[models.Answer]]:
     """The release's answers to ranges, some at a step.
 
     Args:
@@ -137,20 +165,34 @@ def answers(release: Release, asked: Ranges, each: Sequence[float], confidence: 
         lows, highs = zip(*asked[part], strict=True)
         one = len(release.axes) == 1
         lo, hi = ([end[0] if one else tuple(end) for end in ends] for ends in (lows, highs))
-        found = release.answers(lo, hi, confidence)
+        if isinstance(release, GroupedRelease):
+            steps = release.answers_in_steps(lo, hi, confidence)
+            found = yield from _nothing_yet(groups.paced(steps, costs.at_once(release, each[part])))
+        else:
+            found = release.answers(lo, hi, confidence)
         yield [
             models.Answer(lo=list(low), hi=list(high), **answer.row())
             for low, high, answer in zip(lows, highs, found, strict=True)
         ]
 
 
-def warmed(release: Release) -> None:
+def _nothing_yet(steps: Steps[list[Answer]]) -> Generator[list[models.Answer], None, list[Answer]]:
+    """A computation in steps, which gives no answers before its end."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: list[Answer] = end.value
+            return found
+        yield []
+
+
+def warmed(release: AnyRelease) -> None:
     """Ask a release once, so that everything is loaded that its answers need."""
     lo, hi = written.middle(release.axes)
     asked = [(lo, hi)]
-    for _ in answers(release, asked, [0.0], 0.95):
+    for _ in chain(answers(release, asked, [0.0], 0.95), apart(release, 0.95)):
         pass
-    apart(release, 0.95)
 
 
 def prepared(release: Release) -> Iterator[None]:
@@ -183,14 +225,19 @@ def values(release: Release, confidence: float) -> models.Values:
     return models.Values(mean=None if math.isnan(mean.value) else _statistic(mean), sum=_statistic(total))
 
 
+def whole(lo: Sequence[Any], hi: Sequence[Any]) -> tuple[Any, Any]:
+    """A range as a release takes it."""
+    return (lo[0], hi[0]) if len(lo) == 1 else (tuple(lo), tuple(hi))
+
+
 def share(release: Release, lo: Sequence[Any], hi: Sequence[Any], confidence: float) -> models.Statistic:
     """The part of all records with a cell that lies in a range."""
-    return _statistic(release.share(*_whole(lo, hi), confidence))
+    return _statistic(release.share(*whole(lo, hi), confidence))
 
 
 def comparison(release: Release, first: Ends, second: Ends, other: Release, confidence: float) -> models.Comparison:
     """How many more records lie in a range than in another, perhaps of another release, and how many times as many."""
-    pair = _whole(*first), _whole(*second)
+    pair = whole(*first), whole(*second)
     less = release.difference(*pair, other, confidence)
     try:
         times = _statistic(release.ratio(*pair, other, confidence))
@@ -204,11 +251,6 @@ def _statistic(found: Statistic) -> models.Statistic:
     """A statistic; JSON knows no infinite number."""
     told = asdict(found) | {"high": found.high if math.isfinite(found.high) else None}
     return models.Statistic(**told, said=str(found))
-
-
-def _whole(lo: Sequence[Any], hi: Sequence[Any]) -> tuple[Any, Any]:
-    """A range as a release takes it."""
-    return (lo[0], hi[0]) if len(lo) == 1 else (tuple(lo), tuple(hi))
 
 
 def drawn(release: Release) -> Iterator[None]:
@@ -273,7 +315,7 @@ def _axis(axis: Any) -> models.Axis:  # noqa: ANN401  an axis of a release, not 
     )
 
 
-def _asked(release: Release, lo: Sequence[Any], hi: Sequence[Any], number: int) -> ranges.Asked:
+def _asked(release: AnyRelease, lo: Sequence[Any], hi: Sequence[Any], number: int) -> ranges.Asked:
     count = len(release.axes)
     if not len(lo) == len(hi) == count:
         names = ", ".join(axis.column for axis in release.axes)

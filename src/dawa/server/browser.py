@@ -11,6 +11,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, FastAPI, Response
 
 from dawa.budget import shown
+from dawa.results.grouped import GroupedRelease
 from dawa.server import headers
 from dawa.server.headers import NOTHING, Document
 from dawa.server.shelf import Shelf, Shelved
@@ -83,6 +84,9 @@ def _index(shelf: Shelf) -> str:
 def _row(one: Shelved) -> str:
     privacy, name, path = one.release.privacy, escape(one.name), quote(f"releases/{one.name}")
     along = " and ".join(escape(axis.column) for axis in one.release.axes)
+    if isinstance(one.release, GroupedRelease):
+        by = " and ".join(escape(grouping.column) for grouping in one.release.by)
+        along += f", {len(one.release):,} groups by {by}"
     protected = escape(privacy.unit) if privacy.private else "<b>nobody: an experiment</b>"
     links = f'<a href="{path}">description</a> · <a href="{path}/file">file</a>'
     cells = (along, escape(shown(privacy.epsilon)), protected, links)

@@ -13,6 +13,7 @@ from typing import Any
 from dawa.errors import OptionError
 from dawa.limits import MOST_BORDER_CELLS, MOST_BUCKETS_PAGED, MOST_UNITS_ASKED, MOST_UNITS_OF_ONE
 from dawa.results import bands
+from dawa.results.grouped import AnyRelease, GroupedRelease
 from dawa.results.release import Release
 from dawa.strategy.bumps import BumpStrategy
 from dawa.strategy.nested import NestedStrategy
@@ -48,12 +49,21 @@ CALL, CALL_BUCKET, NESTED_BUCKET = 0.4, 2e-6, 2e-4
 PAGE_BUCKET = 5e-3
 """Milliseconds for every bucket of a release, to write them into a page."""
 
+PAGE_GROUP = 1000
+"""What a group adds to the work of a page, in buckets."""
+
 BARS_BUCKET, QUANTILE, QUANTILE_BUCKET, VALUES_BUCKET = 4e-4, 0.3, 1e-5, 6e-4
 """Milliseconds for every bucket before the first quantile; for each quantile, and for every bucket then; and for every
 bucket to add up values."""
 
 DRAW, DRAW_BUCKET = 0.05, 6e-5
 """Milliseconds to draw the noise of all answers once, always and for every bucket."""
+
+GROUP_RANGE = 3e-3
+"""Milliseconds for every range in every group, where all groups are asked together."""
+
+PASSES = 7
+"""How often all groups are gone through to answer for them together."""
 
 Span = tuple[Fraction, Fraction]
 
@@ -63,13 +73,22 @@ def of_body(length: int) -> float:
     return length * BODY_BYTE / UNIT
 
 
-def of_reading(release: Release, ranges: int) -> float:
+def histograms(release: AnyRelease) -> tuple[Release, ...]:
+    """What a release consists of: itself, or the releases of its groups."""
+    return tuple(release.values()) if isinstance(release, GroupedRelease) else (release,)
+
+
+def of_reading(release: AnyRelease, ranges: int) -> float:
     """Units to read the ends of this many ranges."""
     return ranges * (sum(_end(axis) for axis in release.axes) + WRITING) / UNIT
 
 
-def of_call(release: Release) -> float:
-    """Units of a step before its first range."""
+def of_call(release: AnyRelease) -> float:
+    """Units of a step before its first range; of a release with groups, for all groups together."""
+    return sum(_of_call(one) for one in histograms(release))
+
+
+def _of_call(release: Release) -> float:
     buckets = len(release.estimate.buckets)
     nested = NESTED_BUCKET if isinstance(release.estimate.strategy, NestedStrategy) else 0.0
     return (CALL + (CALL_BUCKET + nested) * buckets) / UNIT
@@ -103,27 +122,42 @@ def of_band(release: Release) -> float:
     return (CALL + VALUES_BUCKET * buckets + draws * (DRAW + DRAW_BUCKET * buckets)) / UNIT
 
 
-def of_page(release: Release) -> float:
+def at_once(release: AnyRelease, each: Sequence[float]) -> int:
+    """How many passes over a group make a step, where these ranges are asked of all groups together."""
+    groups = max(len(histograms(release)), 1)
+    return max(1, int(STEP * PASSES * groups / max(of_call(release) + sum(each), 1e-9)))
+
+
+def of_page(release: AnyRelease) -> float:
     """Units to make a page."""
-    return (CALL + PAGE_BUCKET * len(release.estimate.buckets)) / UNIT + of_band(release)
+    each = histograms(release)
+    return sum((CALL + PAGE_BUCKET * len(one.estimate.buckets)) / UNIT + of_band(one) for one in each)
 
 
-def check_page(release: Release, name: str) -> None:
+def check_page(release: AnyRelease, name: str) -> None:
     """Refuse a page that cannot be made in one short step.
 
     Raises:
         OptionError: If the release has too many buckets.
     """
-    buckets = len(release.estimate.buckets)
-    if buckets > MOST_BUCKETS_PAGED:
+    parts = histograms(release)
+    buckets = sum(len(one.estimate.buckets) for one in parts)
+    if buckets + PAGE_GROUP * (len(parts) - 1) > MOST_BUCKETS_PAGED:
+        if len(parts) > 1:
+            raise OptionError(
+                f"This release has {len(parts):,} groups with {buckets:,} buckets, too many for a page by the server.",
+                f"add group= for the page of one, or download /releases/{name}/file: dawa explore {name}.json.",
+            )
         raise OptionError(
             f"This release has {buckets:,} buckets, and the server makes pages for at most {MOST_BUCKETS_PAGED:,}.",
             f"download /releases/{name}/file, and make its page: dawa explore {name}.json.",
         )
 
 
-def of_range(release: Release, spans: Sequence[Span]) -> float:
-    """Units to answer one range, after its ends were read."""
+def of_range(release: AnyRelease, spans: Sequence[Span]) -> float:
+    """Units to answer one range, after its ends were read; of a release with groups, in all of them together."""
+    if isinstance(release, GroupedRelease):
+        return sum(GROUP_RANGE / UNIT + of_range(one, spans) for one in release.values())
     if len(spans) == 1:
         return 0.0
     sides = [math.ceil(stop) - math.floor(start) for start, stop in spans]
@@ -138,24 +172,24 @@ def of_range(release: Release, spans: Sequence[Span]) -> float:
     return spent / UNIT
 
 
-def checked(release: Release, ranges: Sequence[Sequence[Span]]) -> list[float]:
+def checked(release: AnyRelease, ranges: Sequence[Sequence[Span]]) -> list[float]:
     """Units to answer each of these ranges.
 
     Raises:
         OptionError: If they cost more than one request may.
     """
-    border, spent = 0, of_call(release)
+    border, spent, count = 0, of_call(release), len(release) if isinstance(release, GroupedRelease) else 1
     found = []
     for spans in ranges:
         sides = [math.ceil(stop) - math.floor(start) for start, stop in spans]
-        border += sum(2 * math.prod(sides) // side for side in sides) if len(sides) > 1 else 0
+        border += sum(2 * math.prod(sides) // side for side in sides) * count if len(sides) > 1 else 0
         if border > MOST_BORDER_CELLS:
             raise OptionError(
                 "These ranges have too many cells along their sides for one request.",
                 "ask for fewer or smaller ones at a time, or load the file with dawa.load.",
             )
         found.append(of_range(release, spans))
-        check(found[-1] * (MOST_UNITS_ASKED / MOST_UNITS_OF_ONE), 1)
+        check(found[-1] / count * (MOST_UNITS_ASKED / MOST_UNITS_OF_ONE), 1)  # a step is about one group
         spent += found[-1]
         check(spent, len(found))
     return found

@@ -59,6 +59,14 @@ class Axis(Told):
     )
 
 
+class Grouping(Told):
+    """A column whose values put records into groups."""
+
+    column: str = Field(examples=["carrier"])
+    values: list[Value] = Field(description="The values that are groups, in order.", examples=[["AA", "UA"]])
+    other: bool = Field(description='Whether there is one more group, "other", of all values that are not listed.')
+
+
 class About(Told):
     """Words about the data, as their custodian chose them; null where nothing was said."""
 
@@ -80,6 +88,8 @@ class Summary(Told):
     name: str = Field(examples=["ages"])
     title: str | None = Field(description="What its custodian calls it; null if nobody said.", examples=["Ages"])
     columns: list[str] = Field(examples=[["age"]])
+    by: list[str] = Field(description="The columns by which it has groups; empty if it has none.", examples=[[]])
+    groups: int = Field(ge=0, description="How many groups it has; 0 if it has none.", examples=[0])
     epsilon: float = Field(examples=[0.5])
     private: bool = Field(description="False if the noise was made from a seed: an experiment, not to be published.")
     path: str = Field(examples=["/releases/ages"])
@@ -118,7 +128,11 @@ class Way(Counted):
 
     label: str = Field(description="The reason, in words.", examples=["age missing"])
     states: list[Literal["inside", "below", "above", "unlisted", "missing"]] = Field(
-        description="Where their values lie on each axis.", examples=[["missing"]]
+        description="Where their values lie on each of the columns.", examples=[["missing"]]
+    )
+    columns: list[str] = Field(
+        description="The columns that it is about: the axes, or those that put records into groups.",
+        examples=[["age"]],
     )
 
 
@@ -141,7 +155,15 @@ class Release(Told):
     id: str | None
     about: About | None = Field(description="Words about the data; null if there are none.")
     axes: list[Axis] = Field(min_length=1, max_length=MOST_AXES)
-    buckets: int = Field(ge=1, examples=[44])
+    by: list[Grouping] = Field(
+        description="The columns whose values put records into groups, which are all combinations of these values;"
+        " empty if there are no groups."
+    )
+    groups: int = Field(ge=0, description="How many groups there are; 0 if there are none.", examples=[0])
+    group: list[Value] = Field(
+        description="The group that is described, a value of each of these columns; empty if all are.", examples=[[]]
+    )
+    buckets: int = Field(ge=1, description="How many buckets there are, in all groups together.", examples=[44])
     epsilon: float = Field(description="What was spent, rounded.", examples=[0.5])
     epsilon_exact: str = Field(description="What was spent, exactly: a fraction.", examples=["1/2"])
     mechanism: str = Field(examples=["dawa"])
@@ -160,6 +182,20 @@ class Answer(Counted):
 
     lo: list[Value] = Field(description="The lower end on each axis, as asked.", examples=[["18"]])
     hi: list[Value] = Field(examples=[["65"]])
+
+
+class InGroup(Counted):
+    """How many records of a group lie in a range."""
+
+    group: list[Value] = Field(description="A value of each column that puts records into groups.", examples=[["AA"]])
+
+
+class ByGroup(Told):
+    """How many records of each group, and of all groups together, lie in a range."""
+
+    by: list[str] = Field(description="The columns that put records into groups.", examples=[["carrier"]])
+    groups: list[InGroup] = Field(min_length=1)
+    together: Answer = Field(description="All groups together; records in no group are not among them.")
 
 
 class Answers(Told):

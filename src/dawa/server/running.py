@@ -24,7 +24,7 @@ import uvicorn
 from dawa.errors import OptionError
 from dawa.limits import MOST_HEAD_BYTES
 from dawa.results.release import Release
-from dawa.server import RATE, application, asking, connections, logs
+from dawa.server import RATE, application, asking, connections, costs, logs
 from dawa.server.shelf import Shelf
 
 KEEP_ALIVE_SECONDS, LEAVING_SECONDS = 5, 5
@@ -161,7 +161,7 @@ def _work(listening: socket.socket, shelf: Shelf, settings: Settings) -> None:
 
 def _of_each_kind(shelf: Shelf) -> list[Release]:
     """One release of each kind: answering the first one compiles loops or loads them, which takes a while."""
-    releases = [shelved.release for shelved in shelf.releases.values()]
+    releases = [one for shelved in shelf.releases.values() for one in costs.histograms(shelved.release)]
     kinds = {(type(one.estimate.strategy), type(one.estimate.buckets), len(one.axes) > 1): one for one in releases}
     return list(kinds.values())
 

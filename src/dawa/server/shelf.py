@@ -3,14 +3,14 @@
 import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
 from dawa.errors import DawaError, ReleaseError
 from dawa.limits import MOST_PAGES_BYTES
-from dawa.results.grouped import single
+from dawa.results.grouped import AnyRelease
 from dawa.results.keeping import RELEASE
 from dawa.results.loading import contents, loaded
 from dawa.results.release import Release
@@ -32,13 +32,17 @@ class Shelved:
 
     name: str
     place: Path
-    release: Release
+    release: AnyRelease
     file: bytes
 
     @cached_property
     def document(self) -> Document:
         """The file to download."""
         return Document.file(self.file)
+
+    def of(self, release: AnyRelease) -> "Shelved":
+        """The same place with one group of the release, or with all of it."""
+        return self if release is self.release else replace(self, release=release)
 
     def page(self) -> Document:
         """The page on which a reader drags a range."""
@@ -64,19 +68,24 @@ class Pages:
     """The pages that were asked for last, as many as a worker may keep."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, Document] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, tuple[object, ...]], Document] = OrderedDict()
 
     def known(self, shelved: Shelved) -> Document | None:
         """The page of a release, if it is kept."""
-        return self._kept.get(shelved.name)
+        return self._kept.get(_key(shelved))
 
     def page(self, shelved: Shelved) -> Document:
         """The page of a release, which is kept; others are forgotten if they are too many."""
-        page = self._kept.pop(shelved.name, None) or shelved.page()
-        self._kept[shelved.name] = page
+        page = self._kept.pop(_key(shelved), None) or shelved.page()
+        self._kept[_key(shelved)] = page
         while len(self._kept) > 1 and sum(len(kept.content) for kept in self._kept.values()) > MOST_PAGES_BYTES:
             self._kept.popitem(last=False)
         return page
+
+
+def _key(shelved: Shelved) -> tuple[str, tuple[object, ...]]:
+    """Which release, and which group of it."""
+    return shelved.name, shelved.release.group if isinstance(shelved.release, Release) else ()
 
 
 def filled(places: Sequence[str | PathLike[str]]) -> Shelf:
@@ -94,7 +103,7 @@ def filled(places: Sequence[str | PathLike[str]]) -> Shelf:
     for file in files:
         try:
             content = contents(file)
-            release = single(loaded(content, str(file)))
+            release = loaded(content, str(file))
         except (DawaError, OSError, RecursionError) as error:
             reason = error.problem if isinstance(error, DawaError) else "It cannot be read."
             skipped.append(f"{file} is not served. {reason}")
