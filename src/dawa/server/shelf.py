@@ -68,7 +68,7 @@ class Pages:
     """The pages that were asked for last, as many as a worker may keep."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, tuple[object, ...]], Document] = OrderedDict()
+        self._kept: OrderedDict[str, Document] = OrderedDict()
 
     def known(self, shelved: Shelved) -> Document | None:
         """The page of a release, if it is kept."""
@@ -83,9 +83,10 @@ class Pages:
         return page
 
 
-def _key(shelved: Shelved) -> tuple[str, tuple[object, ...]]:
-    """Which release, and which group of it."""
-    return shelved.name, shelved.release.group if isinstance(shelved.release, Release) else ()
+def _key(shelved: Shelved) -> str:
+    """Which release, and which group of it; no name of a release holds a space."""
+    group = shelved.release.group if isinstance(shelved.release, Release) else ()
+    return f"{shelved.name} {group!r}" if group else shelved.name
 
 
 def filled(places: Sequence[str | PathLike[str]]) -> Shelf:
