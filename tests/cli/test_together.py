@@ -62,7 +62,7 @@ def book():
 def test_all_are_made_and_paid(spec):
     told = dawa("release", spec)
     assert told.code == 0, told.err
-    assert names("both") == {"ages", "pay", "README.md"}
+    assert names("both") == {"ages", "pay", "README.md", "index.html"}
     ages, pay = (library.load(f"both/{name}/release.json") for name in ("ages", "pay"))
     assert (ages.privacy.epsilon, pay.privacy.epsilon) == (Fraction(1, 3), Fraction(2, 3))
     assert pay.privacy.where == "age >= 18"
@@ -132,7 +132,32 @@ def test_what_does_not_go_with_several(spec):
     spec.write_text(spec.read_text(encoding="utf-8").replace('out = "both"\n', ""), encoding="utf-8")
     refused(dawa("release", spec), "have no folder to go to")
     assert dawa("release", spec, "--out", "elsewhere").code == 0
-    assert names("elsewhere") == {"ages", "pay", "README.md"}
+    assert names("elsewhere") == {"ages", "pay", "README.md", "index.html"}
+
+
+def test_one_page_and_commands_about_all_of_them(spec):
+    assert dawa("release", spec).code == 0
+    page = Path("both/index.html").read_text(encoding="utf-8")
+    assert [name in page for name in ('"name":"ages"', '"name":"pay"')] == [True, True]
+    refused(dawa("query", "both"), "There is no release.json in both", "it holds several releases", "both/ages")
+    assert dawa("explore", "both", "--no-open").code == 0
+    assert Path("both/report.html").read_text(encoding="utf-8") == page
+    refused(dawa("explore", "nowhere"), "nowhere")
+
+
+def test_one_of_them_may_have_groups(spec):
+    text = spec.read_text(encoding="utf-8").replace(
+        '[[release.axes]]\ncolumn = "age"',
+        '[[release.by]]\ncolumn = "grade"\nvalues = ["low", "high"]\n[[release.axes]]\ncolumn = "age"',
+    )
+    spec.write_text(text, encoding="utf-8")
+    told = dawa("release", spec)
+    assert told.code == 0, told.err
+    found = library.load("both/ages/release.json")
+    assert found.groups == ("low", "high")
+    assert found.privacy.epsilon == Fraction(1, 3)
+    assert isinstance(library.load("both/pay/release.json"), library.Release)
+    assert "2 groups" in dawa("plan", spec).out
 
 
 def test_an_empty_folder_takes_them(spec):

@@ -20,6 +20,7 @@ HELP = """Look at a release in a browser: drag a range, read the answer.
 \b
   dawa explore out/                   # writes out/report.html and opens it
   dawa explore out/release.json --out income.html --no-open
+  dawa explore releases/              # several releases, with a choice of them
 
 \b
 The page is one file that needs no network and no Python: publish it, send it
@@ -46,12 +47,14 @@ def explore(
     with reported(json):
         place = Path(release)
         target = Path(out) if out is not None else (place if place.is_dir() else place.parent) / NAME
-        found = dawa.publish.folder.opened_any(release)
+        several = [] if (place / dawa.results.keeping.RELEASE).is_file() else dawa.publish.together.held(place)
+        found = [(name, dawa.publish.folder.opened_any(place / name)) for name in several]
+        found = found or [("", dawa.publish.folder.opened_any(release))]
         strange = target.is_symlink() or (target.exists() and not target.is_file() and not target.is_dir())
         if out is None and strange:  # a folder that somebody sent may hold anything
             raise FolderError(f"{target} is a link, or not a file.", "name the page's file with --out.")
         _check(target)
-        written = dawa.publish.page.save(found, target)
+        written = dawa.publish.page.save_all(found, target)
         wanted = sys.stdout.isatty() and not json if show is None else show
         opened = wanted and webbrowser.open(written.absolute().as_uri())
         if json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,12 +33,12 @@ def release(several: Several, *, force: bool, saved: bool, json: bool) -> None:
             orders[name] = making.Order(spec, meant[name], prepared.enter_context(place))
         with _what_is_made(folder, orders):
             found = dict(zip(orders, making.made(list(orders.values())), strict=True))
-        dawa.publish.together.write(folder, {name: one.release for name, one in found.items()})
+        files = dawa.publish.together.write(folder, {name: one.release for name, one in found.items()})
     with making.heard(folder):
         if json:
-            write_json(_summary(several, folder, found))
+            write_json({**_summary(several, folder, found), "files": list(files)})
         else:
-            _tell(several, folder, found)
+            _tell(several, folder, found, files)
 
 
 def _folder(several: Several, *, force: bool, saved: bool) -> Path:
@@ -100,14 +100,14 @@ def _summary(several: Several, folder: Path, found: Mapping[str, Made]) -> dict[
     }
 
 
-def _tell(several: Several, folder: Path, found: Mapping[str, Made]) -> None:
+def _tell(several: Several, folder: Path, found: Mapping[str, Made], files: Sequence[str]) -> None:
     """For people."""
     for name, made in found.items():
         tell(f"{name}:")
         making.show(made)
     last = list(found.values())[-1]
     tell(
-        f"Released {len(found)} releases into {folder}, with {dawa.publish.together.README}. Together they spent"
+        f"Released {len(found)} releases into {folder}, with {' and '.join(files)}. Together they spent"
         f" epsilon = {shown(several.epsilon)}, and are {shown(several.epsilon)}-differentially private for each"
         f" {last.release.privacy.unit}.",
         *making.left(several.common, last.account),

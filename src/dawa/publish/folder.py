@@ -34,6 +34,7 @@ from dawa.spec import ranges
 from dawa.spec.ranges import Asked
 
 README, FIGURE = "README.md", "release.svg"
+HINT = "pass a folder that dawa release wrote."
 BUCKETS, CELLS, APART, ANSWERS = "buckets.csv", "cells.csv", "apart.csv", "answers.csv"
 
 
@@ -163,7 +164,9 @@ def opened_any(path: str | os.PathLike[str]) -> AnyRelease:
         raise ReleaseError(f"{public(os.fspath(path))} is not a file here.", "download the release first.")
     place = Path(path)
     if place.is_dir() and not (place / RELEASE).is_file():  # a pipe in a folder that somebody sent is no release
-        raise ReleaseError(f"There is no {RELEASE} in {place}.", "pass a folder that dawa release wrote.")
+        several = [child.name for child in sorted(place.iterdir()) if (child / RELEASE).is_file()]
+        hint = f"it holds several releases: name one of them, such as {place / several[0]}." if several else HINT
+        raise ReleaseError(f"There is no {RELEASE} in {place}.", hint)
     return load(place / RELEASE if place.is_dir() else place)
 
 

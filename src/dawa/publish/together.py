@@ -1,4 +1,4 @@
-"""The folder of several releases that were paid together: a folder for each, and a README that says what they share."""
+"""The folder of several releases that were paid together: a folder for each, and a README and a page about all."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -8,18 +8,21 @@ from dawa import budget
 from dawa.budget import shown
 from dawa.errors import FolderError
 from dawa.host import atomic
-from dawa.publish import readme
-from dawa.results.grouped import AnyRelease
+from dawa.limits import MOST_BUCKETS_PAGED, MOST_RELEASES_TOGETHER
+from dawa.publish import page, readme
+from dawa.results.grouped import AnyRelease, estimates_of
+from dawa.results.keeping import RELEASE
 from dawa.results.statement import PrivacyStatement
 from dawa.spec.ranges import example
+from dawa.spec.several import NAME
 
-README = "README.md"
+README, PAGE_FILE = "README.md", "index.html"
 
 PAGE = """\
 # {title}
 
 {description}This folder holds {number} releases of the same data. Each has a folder of its own, with a README.md,
-tables and a picture.
+tables and a picture.{page}
 
 | folder | how many | ε |
 |---|---|---|
@@ -36,22 +39,39 @@ dawa query {first}/ {shell}
 """
 
 
-def write(folder: Path, releases: Mapping[str, AnyRelease]) -> None:
-    """Write what is about all of them into the folder that holds theirs.
+def write(folder: Path, releases: Mapping[str, AnyRelease]) -> tuple[str, ...]:
+    """Write what is about all of them into the folder that holds theirs; the result are the names of the files.
+
+    A page that would be too large for a browser is left out.
 
     Raises:
         FolderError: If it cannot be written. The releases are complete.
     """
+    buckets = sum(len(estimate.buckets) for release in releases.values() for estimate in estimates_of(release))
+    files = (PAGE_FILE, README) if buckets <= MOST_BUCKETS_PAGED else (README,)
     try:
-        atomic.write(folder / README, _readme(releases), new=True)
+        if PAGE_FILE in files:
+            atomic.write(folder / PAGE_FILE, page.html_of(list(releases.items())), new=True)
+        atomic.write(folder / README, _readme(releases, PAGE_FILE if PAGE_FILE in files else None), new=True)
     except OSError as error:
         raise FolderError(
-            f"The releases in {folder} are complete, but {README} beside them cannot be written ({error.strerror}).",
-            "their budget is spent: keep them.",
+            f"The releases in {folder} are complete, but what is about all of them cannot be written beside them"
+            f" ({error.strerror}).",
+            "their budget is spent: keep them, and use them where they are.",
         ) from None
+    return files
 
 
-def _readme(releases: Mapping[str, AnyRelease]) -> str:
+def held(folder: Path) -> list[str]:
+    """The names of the releases that lie in folders of their own in a folder, as ``dawa release`` writes several."""
+    try:
+        found = sorted(child.name for child in folder.iterdir() if (child / RELEASE).is_file())
+    except OSError:
+        return []
+    return [name for name in found if NAME.fullmatch(name)][:MOST_RELEASES_TOGETHER]
+
+
+def _readme(releases: Mapping[str, AnyRelease], shown_by: str | None) -> str:
     """The README, in Markdown."""
     name, first = next(iter(releases.items()))
     total = sum((release.privacy.epsilon for release in releases.values()), Fraction(0))
@@ -64,6 +84,7 @@ def _readme(releases: Mapping[str, AnyRelease]) -> str:
         title=title,
         description=description,
         number=len(releases),
+        page=f" [{shown_by}]({shown_by}) shows all of them." if shown_by else "",
         lines="\n".join(lines),
         claim=claimed(first.privacy, total),
         first=name,

@@ -1,7 +1,7 @@
 """Several releases in one spec: one table, one unit, one budget of which each has a share, one folder.
 
 In a file, ``[[release]]`` stands in place of ``[release]``, once for each of them. What they share is said once; each
-has a name, its axes, and perhaps a condition, words and a mechanism of its own.
+has a name, its axes, and perhaps groups, a condition, words and a mechanism of its own.
 """
 
 import re
@@ -16,7 +16,7 @@ from dawa.budget import shown
 from dawa.errors import BudgetError, SpecError
 from dawa.limits import MOST_RELEASES_TOGETHER
 from dawa.numerals import told
-from dawa.spec.entries import ABOUT, AXIS, SECTIONS, Reader, entries, known, table
+from dawa.spec.entries import ABOUT, AXIS, BY, SECTIONS, Reader, entries, known, table
 from dawa.spec.model import Spec
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
@@ -29,7 +29,7 @@ OWN: dict[str, Reader] = {
     "max_rows_per_unit": SECTIONS["privacy"]["max_rows_per_unit"],
     **{key: SECTIONS["release"][key] for key in ("mechanism", "options", "queries")},
 }
-"""What each release may say by itself, besides its axes and words."""
+"""What each release may say by itself, besides its axes, groups and words."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def parsed(
 
 def _alone(data: Mapping[str, Any], found: Mapping[str, Any], epsilon: Fraction) -> dict[str, Any]:
     """The data of one release, as if it stood alone in a file."""
-    known(found, {**OWN, "axes": AXIS, "about": ABOUT}, "[[release]]")
+    known(found, {**OWN, "axes": AXIS, "by": BY, "about": ABOUT}, "[[release]]")
     own = {key: OWN[key](value, key) for key, value in found.items() if key in OWN}
     source, privacy = dict(data.get("source", {})), {**data["privacy"], "epsilon": str(epsilon)}
     if "where" in own:
@@ -108,6 +108,7 @@ def _alone(data: Mapping[str, Any], found: Mapping[str, Any], epsilon: Fraction)
         "source": source,
         "privacy": privacy,
         "axes": found.get("axes", []),
+        "by": found.get("by", []),
         "about": {**table(data.get("about", {}), "about"), **table(found.get("about", {}), "release.about")},
         "release": {key: found[key] for key in ("mechanism", "options", "queries") if key in found},
     }
