@@ -98,11 +98,14 @@ const answering = (() => {
       return Math.min(Math.max(...most), walked);
     }
 
+    /** The value of a range, with records where they are thought to lie inside the buckets that it cuts. */
+    const valued = (query) => (inside ? inside.within(...query.box) : summed(published, query));
+
     function ask(spans, level) {
       const [lo, hi] = [spans.map((span) => span.lo), spans.map((span) => span.hi)];
       const query = stretches(lo, hi);
       query.box = [lo, hi];
-      const value = inside ? inside.within(lo, hi) : summed(published, query);
+      const value = valued(query);
       const cuts = cutBuckets(query);
       if (!form) {
         return { value, cuts, share: value / published[totals.length] };
@@ -140,7 +143,7 @@ const answering = (() => {
       const [deviation, ...spreads] = deviations([query, ...parts]);
       const whole = spans.every((span) => span.whole);
       const bias = biasBound(cuts, parts, spreads, borderCells(lo, hi, shape), whole, level);
-      return { value: summed(published, query), centre: summed(plain, query), deviation, bias, cuts, query };
+      return { value: valued(query), centre: summed(plain, query), deviation, bias, cuts, query };
     }
 
     /** At most how far a bucket that a range cuts is from even. */
@@ -173,7 +176,7 @@ const answering = (() => {
       return {
         query,
         cuts,
-        value: summed(published, query),
+        value: valued(query),
         centre: summed(plain, query),
         border: borderCells(lo, hi, shape),
       };

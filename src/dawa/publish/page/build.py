@@ -329,7 +329,13 @@ def data(release: AnyRelease, found: Overview) -> dict[str, Any]:
         **shared,
         "by": [grouping.column for grouping in release.by],
         "none": [named([grouping.axis for grouping in release.by], way) for way in patterns(release.by)],
-        "levels": [_level(estimate, sure, walked=walked) for sure in CONFIDENCES],
+        "levels": [
+            {
+                **_level(estimate, sure, walked=walked),
+                "alone": factor_of(estimate, (1 - sure) / 2 / 2 / len(release) / 2),
+            }
+            for sure in CONFIDENCES
+        ],
         "each": [_of_estimate(rel) for rel in release.values()],
     }
 

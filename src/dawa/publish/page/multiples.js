@@ -74,8 +74,7 @@ const multiples = (() => {
       const [width, height] = [tile.plot.clientWidth, tile.plot.clientHeight];
       const context = drawing.cleared(canvas, width, height);
       const pixels = [Math.min(shape[0], MOST_ACROSS), Math.min(shape[1], MOST_UP)];
-      const { published } = one.answers();
-      tile.raster = tile.raster || heat.raster(one.release, published, shape, shape.map(drawing.whole), ...pixels);
+      tile.raster = tile.raster || heat.raster(one.release, one.answers(), shape, shape.map(drawing.whole), ...pixels);
       context.imageSmoothingEnabled = false;
       context.drawImage(heat.picture(tile.raster, topOf(one), page.log()), 0, 0, width, height);
     }

@@ -3,25 +3,25 @@ const together = (() => {
   const sum = (list, part) => list.reduce((all, one) => all + part(one), 0);
 
   /** The most that the cut buckets can hold together, on one side of the range: 0 is inside, 1 is outside. */
-  function most(found, side, level) {
+  function most(found, side, factor) {
     const cut = found.filter(({ cuts }) => cuts.length > 0).map(({ of, cuts }) => [of, of.sides(cuts)[side]]);
     const centre = sum(cut, ([of, query]) => of.unbiased(query));
     const variance = sum(cut, ([of, query]) => of.variance(query));
-    return Math.max(centre + level.total * Math.sqrt(Math.max(variance, 0)), 0);
+    return Math.max(centre + factor * Math.sqrt(Math.max(variance, 0)), 0);
   }
 
-  /** How far evenness can be off in the cut buckets of all groups. */
-  function biasBound(found, count, border, whole, level) {
-    const chance = level.chance / 4 / border;
+  /** How far evenness can be off in the cut buckets of these groups; factor: deviations for a half of the chance. */
+  function pooled(found, chance, factor, whole) {
+    const border = sum(found, (one) => one.border);
     const each = found.flatMap(({ of, cuts }) =>
       cuts.map(({ bucket, inside }) => {
         const larger = Math.max(inside, 1 - inside);
-        const walked = of.uneven && whole ? larger * of.uneven(chance, bucket) : Infinity;
+        const walked = of.uneven && whole ? larger * of.uneven(chance / 2 / border, bucket) : Infinity;
         return { of, bucket, larger, walked };
       }),
     );
-    if (count > 2) {
-      const sides = Math.max(most(found, 0, level), most(found, 1, level));
+    if (each.length > 2) {
+      const sides = Math.max(most(found, 0, factor), most(found, 1, factor));
       return Math.min(
         sides,
         sum(each, ({ walked }) => walked),
@@ -29,9 +29,18 @@ const together = (() => {
     }
     return sum(each, ({ of, bucket, larger, walked }) => {
       const query = of.single(bucket);
-      const total = of.unbiased(query) + level.total * Math.sqrt(Math.max(of.variance(query), 0));
+      const total = of.unbiased(query) + factor * Math.sqrt(Math.max(of.variance(query), 0));
       return Math.min(larger * Math.max(total, 0), walked);
     });
+  }
+
+  /** The smaller one of the bound for all groups and of the sum of each group's own, each with half of the chance. */
+  function biasBound(found, whole, level) {
+    if (found.length === 1) {
+      return pooled(found, level.chance / 2, level.total, whole);
+    }
+    const own = sum(found, (one) => pooled([one], level.chance / 4 / found.length, level.alone, whole));
+    return Math.min(pooled(found, level.chance / 4, level.both, whole), own);
   }
 
   /** every: what answering.of made of each group, prepared. level: a confidence, with its margins for all groups. */
@@ -43,13 +52,7 @@ const together = (() => {
     const variance = sum(found, ({ of, query }) => of.variance(query));
     const noise = (count ? level.cut : level.whole) * Math.sqrt(Math.max(variance, 0));
     const whole = spans.every((span) => span.whole);
-    const bias = biasBound(
-      found,
-      count,
-      sum(found, ({ border }) => border),
-      whole,
-      level,
-    );
+    const bias = biasBound(found, whole, level);
     return {
       value,
       noise,
