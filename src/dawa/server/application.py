@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request, Response
-from fastapi.exceptions import RequestValidationError
-from pydantic import Field
+from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from dawa import limits
 from dawa.errors import OptionError
 from dawa.results.grouped import AnyRelease
-from dawa.server import asking, browser, costs, groups, headers, models, parameters, problems
+from dawa.server import asking, browser, choosing, costs, groups, headers, models, parameters, problems
 from dawa.server.gate import CLIENT, PAID, Gate
 from dawa.server.problems import UnknownReleaseError
 from dawa.server.shelf import Pages, Shelf, Shelved
@@ -158,62 +155,7 @@ PAGE: dict[int | str, dict[str, Any]] = {
     200: {"description": "The page.", "content": {"text/html": {"schema": {"type": "string"}}}}
 }
 
-Point = Annotated[str, Field(max_length=models.LONGEST_END)]
 JSON = "application/json"
-TWICE = ("lo", "hi")
-GROUP = ("group",)
-SOME = {"min_length": 1, "max_length": limits.MOST_AXES}
-Lows = Annotated[list[Point] | None, Query(description="The lower end; over several axes, once per axis.", **SOME)]
-Highs = Annotated[list[Point] | None, Query(description="The upper end.", **SOME)]
-One = Annotated[
-    Point | None,
-    Query(
-        alias="range",
-        description="Both ends in one text, as on the command line, instead of lo and hi: 18:65, 60:, :15, a single "
-        "value, a month, *; over several axes with commas in between.",
-        examples=["18:65"],
-    ),
-]
-Two = Annotated[
-    list[Point],
-    Query(alias="range", description="Twice; or once, with another release.", min_length=1, max_length=2),
-]
-Other = Annotated[
-    str | None, Query(alias="with", description="The name of another release, of which the second range is.")
-]
-
-
-async def _ends(text: One = None, lo: Lows = None, hi: Highs = None) -> str | asking.Ends:
-    """A range in one of two forms."""
-    if text is not None and lo is hi is None:
-        return text
-    if text is not None:
-        raise OptionError("The range is given in two forms.", "pass range, or lo and hi.")
-    for name, end in (("lo", lo), ("hi", hi)):
-        if end is None:
-            raise RequestValidationError([{"type": "missing", "loc": ("query", name), "msg": "", "input": None}])
-    return lo or [], hi or []
-
-
-Ends = Annotated[str | asking.Ends, Depends(_ends)]
-OtherGroup = Annotated[
-    list[Point] | None,
-    Query(
-        alias="with-group",
-        description="A group of the other release, or another group of this one, of which the second range is.",
-        min_length=1,
-        max_length=limits.MOST_GROUPINGS,
-    ),
-]
-ENDS = ("range", *TWICE, "confidence")
-Group = Annotated[
-    list[Point] | None,
-    Query(
-        description="A group, where there are groups: once for each grouping column, or AA,JFK for two of them.",
-        min_length=1,
-        max_length=limits.MOST_GROUPINGS,
-    ),
-]
 
 
 def paths(shelf: Shelf, work: Work) -> APIRouter:
@@ -270,19 +212,19 @@ def _of_one(shelf: Shelf, work: Work) -> APIRouter:
 
     Whole = Annotated[Shelved, Depends(find)]  # noqa: N806  a type
 
-    async def choose(whole: Whole, group: Group = None) -> Shelved:
+    async def choose(whole: Whole, group: choosing.Group = None) -> Shelved:
         return whole.of(groups.chosen(whole.release, group))
 
     Found = Annotated[Shelved, Depends(choose)]  # noqa: N806  likewise
 
-    @router.get("", dependencies=[_only(*GROUP, listed=GROUP)])
+    @router.get("", dependencies=[_only(*choosing.GROUP, listed=choosing.GROUP)])
     async def release(request: Request, whole: Whole, found: Found) -> models.Release:
         """What to know about a release before asking it: axes, bounds, groups, epsilon, records, privacy statement."""
         cost = 2 * costs.of_call(found.release)
         described: models.Release = await work.last(request, cost, asking.description(found, whole.release))
         return described
 
-    @router.get("/apart", dependencies=[_only("confidence", *GROUP, listed=GROUP)])
+    @router.get("/apart", dependencies=[_only("confidence", *choosing.GROUP, listed=choosing.GROUP)])
     async def apart(request: Request, found: Found, confidence: parameters.Confidence) -> models.Apart:
         """How many records are in no range: missing, outside, not listed, or in no group. No answer counts them."""
         cost = 2 * costs.of_call(found.release)
@@ -319,17 +261,25 @@ def _answers(Whole: Any, Found: Any, work: Work) -> APIRouter:  # noqa: N803, AN
         rows = _json(asking.answers(release, asked, each, confidence))
         return b",".join(filter(None, await work.done(request, rows, cost + reading, weight)))
 
-    @router.get("/answer", response_model=models.Answer, dependencies=[_only(*ENDS, *GROUP, listed=(*TWICE, *GROUP))])
-    async def answer(request: Request, found: Found, ends: Ends, confidence: parameters.Confidence) -> Response:
+    @router.get(
+        "/answer",
+        response_model=models.Answer,
+        dependencies=[_only(*choosing.ENDS, *choosing.GROUP, listed=(*choosing.TWICE, *choosing.GROUP))],
+    )
+    async def answer(
+        request: Request, found: Found, ends: choosing.Ends, confidence: parameters.Confidence
+    ) -> Response:
         """How many records lie in a range, with error bars."""
         return Response(await answered(request, found.release, [ends], confidence), media_type=JSON)
 
     @router.get(
         "/by-group",
         response_model=models.ByGroup,
-        dependencies=[_only(*ENDS, listed=TWICE)],
+        dependencies=[_only(*choosing.ENDS, listed=choosing.TWICE)],
     )
-    async def by_group(request: Request, found: Whole, ends: Ends, confidence: parameters.Confidence) -> Response:
+    async def by_group(
+        request: Request, found: Whole, ends: choosing.Ends, confidence: parameters.Confidence
+    ) -> Response:
         """How many records of each group lie in a range, and how many of all groups together."""
         release = groups.required(found.release)
         together = await answered(request, release, [ends], confidence)
@@ -344,7 +294,10 @@ def _answers(Whole: Any, Found: Any, work: Work) -> APIRouter:  # noqa: N803, AN
         return Response(b'{"by":%b,"groups":[%b],"together":%b}' % (by, rows, together), media_type=JSON)
 
     @router.post(
-        "/answers", response_model=models.Answers, openapi_extra=BODY, dependencies=[_only(*GROUP, listed=GROUP)]
+        "/answers",
+        response_model=models.Answers,
+        openapi_extra=BODY,
+        dependencies=[_only(*choosing.GROUP, listed=choosing.GROUP)],
     )
     async def answers(request: Request, found: Found) -> Response:
         """How many records lie in each of many ranges. Nothing is stored."""
@@ -357,7 +310,11 @@ def _answers(Whole: Any, Found: Any, work: Work) -> APIRouter:  # noqa: N803, AN
 
     router.include_router(_statistics(Found, work))
 
-    @router.get("/buckets", response_model=models.Buckets, dependencies=[_only("first", "count", *GROUP, listed=GROUP)])
+    @router.get(
+        "/buckets",
+        response_model=models.Buckets,
+        dependencies=[_only("first", "count", *choosing.GROUP, listed=choosing.GROUP)],
+    )
     async def buckets(
         request: Request,
         found: Found,
@@ -380,7 +337,7 @@ def _statistics(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the
     """The paths to what follows from the numbers of one release."""
     router = APIRouter()
 
-    @router.get("/quantile", dependencies=[_only("fraction", "confidence", *GROUP, listed=GROUP)])
+    @router.get("/quantile", dependencies=[_only("fraction", "confidence", *choosing.GROUP, listed=choosing.GROUP)])
     async def quantile(
         request: Request, found: Found, fraction: parameters.Fraction, confidence: parameters.Confidence
     ) -> models.Quantile:
@@ -392,7 +349,10 @@ def _statistics(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the
         one: models.Quantile = values[0]
         return one
 
-    @router.get("/quantiles", dependencies=[_only("fraction", "confidence", *GROUP, listed=("fraction", *GROUP))])
+    @router.get(
+        "/quantiles",
+        dependencies=[_only("fraction", "confidence", *choosing.GROUP, listed=("fraction", *choosing.GROUP))],
+    )
     async def quantiles(
         request: Request, found: Found, fraction: parameters.Fractions, confidence: parameters.Confidence
     ) -> models.Quantiles:
@@ -403,14 +363,14 @@ def _statistics(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the
         values = await work.once(request, cost, lambda: asking.quantiles(rel, fraction, confidence), steps)
         return models.Quantiles(quantiles=values)
 
-    @router.get("/values", dependencies=[_only("confidence", *GROUP, listed=GROUP)])
+    @router.get("/values", dependencies=[_only("confidence", *choosing.GROUP, listed=choosing.GROUP)])
     async def values(request: Request, found: Found, confidence: parameters.Confidence) -> models.Values:
         """The mean and the sum of the values along one axis of numbers; of records that have a place on it."""
         rel = groups.one(found.release)
         both: models.Values = await work.once(request, costs.of_values(rel), lambda: asking.values(rel, confidence))
         return both
 
-    @router.get("/band", dependencies=[_only("first", "count", "confidence", *GROUP, listed=GROUP)])
+    @router.get("/band", dependencies=[_only("first", "count", "confidence", *choosing.GROUP, listed=choosing.GROUP)])
     async def band(
         request: Request,
         found: Found,
@@ -426,8 +386,12 @@ def _statistics(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the
         )
         return limits
 
-    @router.get("/share", dependencies=[_only(*ENDS, *GROUP, listed=(*TWICE, *GROUP))])
-    async def share(request: Request, found: Found, ends: Ends, confidence: parameters.Confidence) -> models.Statistic:
+    @router.get(
+        "/share", dependencies=[_only(*choosing.ENDS, *choosing.GROUP, listed=(*choosing.TWICE, *choosing.GROUP))]
+    )
+    async def share(
+        request: Request, found: Found, ends: choosing.Ends, confidence: parameters.Confidence
+    ) -> models.Statistic:
         """The part of all records that lies in a range; of those that have a place on every axis."""
         rel = groups.one(found.release)
         lo, hi = asking.read(rel, ends)
@@ -441,17 +405,17 @@ def _statistics(Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  the
 def _comparisons(shelf: Shelf, Whole: Any, Found: Any, work: Work) -> APIRouter:  # noqa: N803, ANN401  types of releases
     """The path to two ranges at once."""
     router = APIRouter()
-    several = ("range", *GROUP, "with-group")
+    several = ("range", *choosing.GROUP, "with-group")
 
     @router.get("/compare", dependencies=[_only(*several, "with", "confidence", listed=several)])
     async def compare(
         request: Request,
         whole: Whole,
         found: Found,
-        two: Two,
+        two: choosing.Two,
         confidence: parameters.Confidence,
-        beside: Other = None,
-        its_group: OtherGroup = None,
+        beside: choosing.Other = None,
+        its_group: choosing.OtherGroup = None,
     ) -> models.Comparison:
         """How many more records lie in one range than in another, and how many times as many."""
         alone = beside is None and its_group is None
@@ -488,7 +452,12 @@ def _to_keep(Whole: Any, Found: Any, work: Work) -> APIRouter:  # noqa: N803, AN
         """The release file itself, which dawa.load reads."""
         return headers.Kept(found.document, JSON, f'attachment; filename="{found.name}.json"')
 
-    @router.get("/page", response_class=Response, responses=PAGE | SAME, dependencies=[_only(*GROUP, listed=GROUP)])
+    @router.get(
+        "/page",
+        response_class=Response,
+        responses=PAGE | SAME,
+        dependencies=[_only(*choosing.GROUP, listed=choosing.GROUP)],
+    )
     async def page(request: Request, found: Found) -> Response:
         """A page for people, on which they drag a range and read the answer."""
         document = pages.known(found)
