@@ -178,8 +178,11 @@ def paid(runs: Sequence[Run]) -> list[AnyRelease]:
         payments = [next(run) for run in runs]
         orders = [payment.order for payment in payments if payment.order is not None]
         if orders and payments[0].book is not None:
-            for payment, reservation in zip(payments, payments[0].book.reserve_all(orders), strict=True):
-                payment.booked(reservation)
+            with interrupts.held() as hold:  # whoever stops the run from here on is told which entries were paid
+                for payment, reservation in zip(payments, payments[0].book.reserve_all(orders), strict=True):
+                    payment.booked(reservation)
+            if hold.asked:
+                raise _told(interrupts.Interrupted(hold.asked[0]), runs)
         made: list[AnyRelease] = []
         failed: list[Exception] = []
         for place, run in enumerate(runs):
@@ -188,13 +191,19 @@ def paid(runs: Sequence[Run]) -> list[AnyRelease]:
             except Exception as error:  # noqa: BLE001  raised below, once the others are made
                 failed.append(error)
             except BaseException as stopped:
-                for other in runs[place + 1 :]:
-                    with suppress(BaseException):  # each says what it cost, in a note
-                        other.throw(stopped)
+                _told(stopped, runs[place + 1 :])
                 raise
     if failed:
         raise failed[0]
     return made
+
+
+def _told(stopped: BaseException, runs: Sequence[Run]) -> BaseException:
+    """Let runs that are paid for and not begun say what they cost, in notes of what stops them."""
+    for run in runs:
+        with suppress(BaseException):
+            run.throw(stopped)
+    return stopped
 
 
 def _finished(run: Run) -> AnyRelease:

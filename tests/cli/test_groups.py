@@ -199,3 +199,20 @@ def test_a_plan_says_what_groups_cost(flights, tmp_path):
     made = dawa("release", tmp_path / "spec.toml", "--out", tmp_path / "out", "--json")
     assert made.code == 0, made.err
     assert json.loads(made.out)["by"] == [{"column": "carrier", "values": ["AA", "UA"], "other": True}]
+
+
+def test_a_plan_finds_a_grouping_column_that_is_not_there(flights):
+    axis = BY[2:]
+    refused(dawa("plan", flights, "--by", "nope=1", *axis), "nope")
+    assert dawa("plan", flights, "--by", "nope=1", *axis, "--no-open").code == 0
+
+
+def test_tables_of_a_folder_have_each_name_once(flights, tmp_path):
+    frame = pd.read_csv(flights).rename(columns={"carrier": "value"})
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    typed = ("--by", "value=AA,UA", *BY[2:], "--out", tmp_path / "x")
+    assert dawa("release", tmp_path / "x.csv", *typed).code == 0
+    for name in ("buckets", "apart"):
+        header = (tmp_path / "x" / f"{name}.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
+        assert header[0] == "group_value"
+        assert len(set(header)) == len(header)

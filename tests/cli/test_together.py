@@ -195,7 +195,8 @@ def test_one_that_fails_after_paying_leaves_the_others(spec, monkeypatch):
     monkeypatch.setattr(sources.counting.Query, "counts", counts)
     ran = dawa("release", spec)
     assert ran.code == 1
-    assert "Made and kept in both: pay. Not made: ages." in ran.err
+    assert f"pay is made: it is in {Path('both/pay').absolute()}." in ran.err
+    assert "Not made: ages." in ran.err
     assert "The disk failed." in ran.err
     assert "entry 2" in ran.err
     assert names("both") == {"pay"}
@@ -239,6 +240,54 @@ def test_a_run_that_is_stopped_says_what_each_that_is_not_made_cost(spec, monkey
     assert "entry 2" in ran.err
     assert "entry 3" in ran.err
     assert book().account("hr").left == 1
+
+
+def test_a_signal_right_after_paying_says_what_was_paid(spec, monkeypatch):
+    real = ledger.Ledger.reserve_all
+
+    def reserve_all(*arguments, **options):
+        booked = real(*arguments, **options)
+        signal.raise_signal(signal.SIGINT)
+        return booked
+
+    monkeypatch.setattr(ledger.Ledger, "reserve_all", reserve_all)
+    ran = dawa("release", spec)
+    assert ran.code == 130
+    assert "entry 2" in ran.err
+    assert "entry 3" in ran.err
+    assert not Path("both").exists()
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        library.release({"age": [1]}, library.Axis("age", 0, 9), epsilon="0.1", ledger=made_again(), dataset="hr")
+    assert "entry" in "".join(stopped.value.__notes__)
+
+
+def made_again():
+    made = ledger.opened("again.db")
+    made.create("hr", 1)
+    return made
+
+
+def test_every_place_is_told_if_several_cannot_be_written(spec, monkeypatch):
+    from dawa.publish import readme  # noqa: PLC0415  patched here
+
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(readme, "readme", full)
+    ran = dawa("release", spec)
+    assert ran.code == 1
+    for name in ("ages", "pay"):
+        (place,) = Path("both").glob(f"{name}-*/release.json")
+        assert str(place.absolute().parent) in ran.err
+    assert "Not made" not in ran.err
+
+
+def test_what_a_killed_run_left_is_not_in_the_way(spec):
+    left = Path("both/.ages-0123abcd")
+    left.mkdir(parents=True)
+    (left / "asked.json").write_text("[]", encoding="utf-8")
+    assert dawa("release", spec).code == 0
+    assert names("both") >= {"ages", "pay", "README.md", "index.html"}
 
 
 def test_in_python_runs_are_paid_together(people):

@@ -345,3 +345,22 @@ def test_statements_say_that_epsilon_is_spent_once(rel):
     assert "A record is in one group by 'carrier' and 'origin' at most" in said
     assert "cost that epsilon once" in said
     assert rel.privacy.to_json()["by"] == ["carrier", "origin"]
+
+
+def test_names_of_columns_do_not_clash():
+    table = {"value": ["a", "b"] * 50, "lo": ["x", "y"] * 50, "v": list(range(100))}
+    rel = dawa.release(
+        table, dawa.Axis("v", 0, 100), epsilon=1, by={"value": ["a", "b"], "lo": ["x", "y"]}, partition="one", seed=0
+    )
+    frame = rel.to_pandas()
+    assert list(frame.columns[:2]) == ["group_value", "group_lo"]
+    assert len(set(frame.columns)) == len(frame.columns)
+    assert list(frame["group_value"]) == ["a", "a", "b", "b"]
+
+
+def test_values_are_the_releases_and_ranges_are_asked_of_one():
+    table = {"g": ["a", "b"] * 50, "v": list(range(100))}
+    rel = dawa.release(table, dawa.Axis("v", 0, 100), epsilon=1, by="g", groups=["a", "b"], seed=0)
+    assert len(list(rel.values())) == 2
+    with pytest.raises(OptionError, match="values is asked of one group"):
+        rel.values([0], [10])

@@ -18,7 +18,7 @@ from dawa.budget import shown
 from dawa.cli import groups, specs
 from dawa.cli.query import answered, answers_as_json, answers_as_table, apart_as_json, tell_apart
 from dawa.cli.terminal import screen, tell, working
-from dawa.errors import FolderError, InvariantError, LargeEpsilonWarning, LedgerError, UnbookedWarning
+from dawa.errors import DawaError, FolderError, InvariantError, LargeEpsilonWarning, LedgerError, UnbookedWarning
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa import paying
@@ -42,12 +42,14 @@ class Made:
         asked: The ranges that were named.
         written: Its folder.
         account: The account that paid, as it is now; None if none did, or if the ledger could not be asked.
+        problem: What did not become as it should, and where the release is all the same; None if all is well.
     """
 
     release: AnyRelease
     asked: tuple[Asked, ...]
     written: Written
     account: Account | None
+    problem: DawaError | None = None
 
     @property
     def answers(self) -> tuple[list[Asked], list[Answer]]:
@@ -144,22 +146,22 @@ def _finished(order: Order, release: AnyRelease, unbooked: list[str]) -> Made:
     shown = keeper.place.shown
     earlier = None if written.earlier is None else shown(written.earlier)
     written = replace(written, folder=shown(written.folder), earlier=earlier)
-    _complain(written, unbooked)
     account = None
     if order.meant.ledger is not None:
         with suppress(LedgerError):  # the release is made and booked: that its ledger fails now is not an error
             account = specs.account(order.meant.ledger, order.spec)
-    return Made(release, order.meant.asked, written, account)
+    return Made(release, order.meant.asked, written, account, _problem(written, unbooked))
 
 
-def _complain(written: Written, unbooked: list[str]) -> None:
-    """Say what did not become as it should: the folder, or what the ledger knows of it."""
+def _problem(written: Written, unbooked: list[str]) -> DawaError | None:
+    """What did not become as it should: the folder, or what the ledger knows of it."""
     if written.problem is not None:
         told = (" ".join(one.split("\n")) for one in unbooked)
-        raise type(written.problem)(" ".join([written.problem.problem, *told]), written.problem.hint)
+        return type(written.problem)(" ".join([written.problem.problem, *told]), written.problem.hint)
     if unbooked:
         problem, _, hint = unbooked[0].partition("\n")
-        raise LedgerError(problem, hint or "see dawa ledger recover.")
+        return LedgerError(problem, hint or "see dawa ledger recover.")
+    return None
 
 
 def summary(made: Made) -> dict[str, object]:

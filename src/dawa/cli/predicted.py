@@ -50,6 +50,7 @@ def planned(spec: Spec, meant: specs.Meaning, wanted: Wanted) -> Plan:
             like=like,
             curve=wanted.picture is not None,
             table=None if wanted.no_open else specs.table(spec),
+            by=meant.by,
             unit=spec.unit or None,
             max_rows_per_unit=spec.max_rows_per_unit,
             where=spec.where,

@@ -186,6 +186,8 @@ def _made_and_told(spec: Spec, *, force: bool, json: bool) -> None:
     with dawa.publish.folder.prepared(spec.out, meant.asked, sys.stdout, replace=force) as keeper:
         try:
             (found,) = making.made([making.Order(spec, meant, keeper)])
+            if found.problem is not None:
+                raise found.problem
             with making.heard(found.written.folder):
                 if json:
                     write_json(making.summary(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from dawa.spec.several import Several
 
 
+LEFT = re.compile(r"\..+-[0-9a-f]{8}")
+"""What a run that was stopped may leave in the folder; ``dawa ledger recover`` completes it if it is paid for."""
+
+
 def release(several: Several, *, force: bool, saved: bool, json: bool) -> None:
     """Make all of them, and say what was made; everything public is checked before anything is spent."""
     folder = _folder(several, force=force, saved=saved)
@@ -31,8 +36,9 @@ def release(several: Several, *, force: bool, saved: bool, json: bool) -> None:
         for name, spec in several.specs.items():
             place = dawa.publish.folder.prepared(folder / name, meant[name].asked, sys.stdout)
             orders[name] = making.Order(spec, meant[name], prepared.enter_context(place))
-        with _what_is_made(folder, orders):
+        with _what_is_made(orders):
             found = dict(zip(orders, making.made(list(orders.values())), strict=True))
+            _check_all(found)
         files = dawa.publish.together.write(folder, {name: one.release for name, one in found.items()})
     with making.heard(folder):
         if json:
@@ -50,7 +56,8 @@ def _folder(several: Several, *, force: bool, saved: bool) -> Path:
     if several.out is None:
         raise SpecError("The releases have no folder to go to.", "name a new one: --out releases/.")
     folder = Path(several.out)
-    if folder.is_dir() and any(folder.iterdir()):
+    left = [child.name for child in folder.iterdir()] if folder.is_dir() else []
+    if any(not LEFT.fullmatch(name) for name in left):
         raise FolderError(f"{folder} exists already.", "choose another folder: several releases replace nothing.")
     return folder
 
@@ -78,15 +85,25 @@ def plan(several: Several, wanted: Wanted, *, toml: bool, json: bool) -> None:
 
 
 @contextmanager
-def _what_is_made(folder: Path, orders: Mapping[str, Order]) -> Iterator[None]:
+def _what_is_made(orders: Mapping[str, Order]) -> Iterator[None]:
     """Let a failure say which releases were made all the same: they are paid for."""
     try:
         yield
     except (DawaError, KeyboardInterrupt):
-        made = [name for name, order in orders.items() if order.keeper.written is not None]
-        if made:
-            complain(f"Made and kept in {folder}: {', '.join(made)}. Not made: {', '.join(set(orders) - set(made))}.")
+        written = {name: order.keeper.written for name, order in orders.items()}
+        for name, one in written.items():
+            if one is not None:
+                complain(f"{name} is made: it is in {one.folder if one.files else 'what was printed'}.")
+        if any(written.values()) and not all(written.values()):
+            complain(f"Not made: {', '.join(name for name, one in written.items() if one is None)}.")
         raise
+
+
+def _check_all(found: Mapping[str, Made]) -> None:
+    """Raise what did not become as it should, of all of them at once."""
+    problems = [made.problem for made in found.values() if made.problem is not None]
+    if problems:
+        raise type(problems[0])(" ".join(problem.problem for problem in problems), problems[0].hint)
 
 
 def _summary(several: Several, folder: Path, found: Mapping[str, Made]) -> dict[str, object]:
@@ -107,9 +124,9 @@ def _tell(several: Several, folder: Path, found: Mapping[str, Made], files: Sequ
         making.show(made)
     last = list(found.values())[-1]
     tell(
-        f"Released {len(found)} releases into {folder}, with {' and '.join(files)}. Together they spent"
-        f" epsilon = {shown(several.epsilon)}, and are {shown(several.epsilon)}-differentially private for each"
-        f" {last.release.privacy.unit}.",
+        f"Released {len(found)} release{'s' * (len(found) != 1)} into {folder}, with {' and '.join(files)}."
+        f" Together they spent epsilon = {shown(several.epsilon)}, and are {shown(several.epsilon)}-differentially"
+        f" private for each {last.release.privacy.unit}.",
         *making.left(several.common, last.account),
         making.example(last),
     )

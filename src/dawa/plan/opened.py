@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from dawa import sources
 from dawa.axis import Axis
 from dawa.axis.auto import AutoAxis
+from dawa.axis.groups import Grouping
 from dawa.bounds import search as bounds
 from dawa.errors import AbsentError
 from dawa.sources import forms
@@ -34,6 +35,7 @@ def opened(
     unit: tuple[str, ...],
     max_rows_per_unit: int | str | None,
     where: Where | None,
+    by: tuple[Grouping, ...] = (),
 ) -> Opened:
     """Open a table as a release would before it pays; one that is not here is left to the machine that has it.
 
@@ -43,8 +45,8 @@ def opened(
     if forms.once(table):
         return Opened(fits=False, said="The table was not opened, because it can be read only once.")
     try:
-        search = bounds.planned(table, axes, unit, max_rows_per_unit, where)
-        with sources.query(table, search.probes, unit, search.most, where) as query:
+        search = bounds.planned(table, axes, unit, max_rows_per_unit, where, by)
+        with sources.query(table, search.probes, unit, search.most, where, by) as query:
             query.check()
             return Opened(
                 fits=True,

@@ -14,6 +14,7 @@ from typing import Any
 from dawa import budget, mechanisms, pipeline, sources
 from dawa.axis import Axis, AxisLike
 from dawa.axis.auto import AutoAxis
+from dawa.axis.groups import Grouping
 from dawa.bounds import search as bounds
 from dawa.budget import Epsilon
 from dawa.errors import BudgetError, OptionError
@@ -40,6 +41,7 @@ def planned(
     like: TableLike | None = None,
     curve: bool = False,
     table: TableLike | None = None,
+    by: tuple[Grouping, ...] = (),
     unit: sources.UnitLike | None = None,
     max_rows_per_unit: int | str | None = None,
     where: Where | str | None = None,
@@ -64,6 +66,7 @@ def planned(
         like: A PUBLIC table with the same columns, to be tried in place of stand-ins. It is read without any privacy.
         curve: Whether to find out, too, how errors fall as epsilon grows.
         table: The table that will be released. It is opened to see whether it fits, and none of its records is read.
+        by: Grouping columns that the table has to have; the plan itself is that of one group.
         unit: The columns that say who is protected.
         max_rows_per_unit: How many rows of each unit are counted.
         where: Which records are counted.
@@ -87,7 +90,7 @@ def planned(
     along = pipeline.listed_axes(axes)
     known = tuple(axis for axis in along if isinstance(axis, Axis))
     asked = _Asked(along, owner, max_rows_per_unit, condition, workload, name, options)
-    seen = None if table is None else opened(table, along, owner, max_rows_per_unit, condition)
+    seen = None if table is None else opened(table, along, owner, max_rows_per_unit, condition, by)
     if records is None and like is None:
         for option, given in (("within", within), ("kind", kind), ("curve", curve or None)):
             if given is not None:

@@ -15,6 +15,7 @@ from dawa.publish.tables import BARS, STATE, Rows
 from dawa.results.answers import Answer
 from dawa.results.grouped import GroupedRelease
 from dawa.results.release import Apart, Release
+from dawa.results.tabled import beside
 from dawa.spec import ranges
 from dawa.spec.ranges import Asked
 
@@ -67,7 +68,9 @@ def apart(release: GroupedRelease, confidence: float = 0.95) -> Rows:
     the records in no group lie on the axes is not known.
     """
     axes = [STATE] if len(release.axes) == 1 else [f"{axis.column}_{STATE}" for axis in release.axes]
-    header = (*_columns(release), *(f"{one.column}_{STATE}" for one in release.by), "label", *axes)
+    rest = ("label", *axes, "value", "standard_deviation", "unbiased", *BARS)
+    states = beside([f"{one.column}_{STATE}" for one in release.by], rest)
+    header = (*_columns(release, (*states, *rest)), *states, *rest)
     inside, nowhere = ["inside"] * len(release.by), [""] * len(axes)
     rows = [
         (*group, *inside, *line)
@@ -79,7 +82,7 @@ def apart(release: GroupedRelease, confidence: float = 0.95) -> Rows:
         (*("" for _ in way.states), *way.states, way.label, *nowhere, way.answer.value, one, plain, *_bars(way))
         for way, plain in zip(ways, release.none.unbiased.tolist(), strict=True)
     ]
-    return Rows((*header, "value", "standard_deviation", "unbiased", *BARS), rows)
+    return Rows(header, rows)
 
 
 def answered(release: GroupedRelease, asked: Sequence[Asked], confidence: float = 0.95) -> Answers:
@@ -103,13 +106,14 @@ def answers(release: GroupedRelease, asked: Sequence[Asked], found: Answers) -> 
     blank = [""] * len(release.by)
     header = next(iter(lines.values())).header
     return Rows(
-        (*_columns(release), *header),
+        (*_columns(release, header), *header),
         [(*(group or blank), *line) for one in rows for group, line in zip(lines, one, strict=True)],
     )
 
 
-def _columns(release: GroupedRelease) -> list[str]:
-    return [grouping.column for grouping in release.by]
+def _columns(release: GroupedRelease, header: Sequence[str]) -> list[str]:
+    """The grouping columns, beside others."""
+    return beside([grouping.column for grouping in release.by], header)
 
 
 def _bars(way: Apart) -> list[object]:
@@ -120,4 +124,7 @@ def _under_one_another(release: GroupedRelease, table: Callable[[Release], Rows]
     """A table of every group, with the group before each line."""
     found = [table(rel) for rel in release.values()]
     every = zip(combinations(release.by), found, strict=True)
-    return Rows((*_columns(release), *found[0].header), ((*group, *row) for group, each in every for row in each.rows))
+    return Rows(
+        (*_columns(release, found[0].header), *found[0].header),
+        ((*group, *row) for group, each in every for row in each.rows),
+    )

@@ -15,6 +15,7 @@ from dawa.publish.figures import COLUMNS, Figure
 from dawa.results.answers import LISTED, Answer
 from dawa.results.grouped import AnyRelease
 from dawa.results.release import Release
+from dawa.results.tabled import beside
 from dawa.spec.ranges import Asked
 
 REMARK, STATE = "remark", "state"
@@ -101,24 +102,19 @@ def answers(release: AnyRelease, asked: Sequence[Asked], found: Sequence[Answer]
         group = (value for _, value in one.group)
         rows.append((*group, *(known.get(name, "") for name in names), *spans, *answer.row().values()))
     header = [*names, *ends, *LISTED]
-    return Rows([*_beside(by, header), *header], rows)
+    return Rows([*beside(by, header), *header], rows)
 
 
 def figures(found: Sequence[Figure]) -> Rows:
     """Figures with their intervals, each after the group that it is about."""
     rows = [(*(value for _, value in one.group), one.name, *(getattr(one, name) for name in COLUMNS)) for one in found]
     header = ("name", *COLUMNS)
-    return Rows((*_beside(grouped(found), header), *header), rows)
+    return Rows((*beside(grouped(found), header), *header), rows)
 
 
 def grouped(asked: Sequence[Asked] | Sequence[Figure]) -> list[str]:
     """The columns that say which group is meant; all rows have the same."""
     return [name for name, _ in asked[0].group] if asked else []
-
-
-def _beside(by: Sequence[str], header: Sequence[str]) -> list[str]:
-    """Grouping columns as they are called beside other columns: no name comes twice."""
-    return [f"group_{name}" if name in header else name for name in by]
 
 
 def clips(release: Release) -> bool:

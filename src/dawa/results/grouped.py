@@ -6,7 +6,7 @@ asked here. ``answers`` says why the intervals hold.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, ValuesView
 from dataclasses import dataclass, fields
 from functools import cached_property
 from os import PathLike
@@ -124,6 +124,12 @@ class GroupedRelease(Mapping[Group, Release]):
     def __len__(self) -> int:
         return len(self.estimates)
 
+    def values(self, *ranges: object) -> ValuesView[Release]:  # ends of ranges are refused
+        """The releases of all groups; what a release calls by this name is asked of one group."""
+        if ranges:
+            raise self._of_one("values")
+        return super().values()
+
     def __contains__(self, group: object) -> bool:
         try:
             number(self.by, group)
@@ -213,13 +219,10 @@ class GroupedRelease(Mapping[Group, Release]):
             OptionError: If there are too many cells, or pandas is not installed.
         """
         tables = [self._columns(rel) for rel in self.values()]
-        lengths = [len(table["value"]) for table in tables]
-        return tabled.frame(
-            {
-                **self._group_columns(np.repeat(np.arange(len(self)), lengths)),
-                **{name: np.concatenate([table[name] for table in tables]) for name in tables[0]},
-            }
-        )
+        groups = self._group_columns(np.repeat(np.arange(len(self)), [len(table["value"]) for table in tables]))
+        names = tabled.beside(list(groups), tables[0])
+        rest = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+        return tabled.frame({**dict(zip(names, groups.values(), strict=True)), **rest})
 
     def sample(self, size: int, seed: int | None = None) -> NDArray[Any]:
         """Synthetic rows with the released distribution: a value of each grouping column, then one of each axis.
@@ -323,7 +326,10 @@ class GroupedRelease(Mapping[Group, Release]):
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  never returns
         if name.startswith("_") or not (hasattr(Release, name) or name in FIELDS):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        raise OneGroupError(
+        raise self._of_one(name)
+
+    def _of_one(self, name: str) -> OneGroupError:
+        return OneGroupError(
             f"{name} is asked of one group, and this release has {len(self.estimates)}.",
             f"choose one: rel[{self.groups[0]!r}].{name}, for example.",
         )

@@ -1,6 +1,6 @@
 """A release as tables in Python: its buckets along one axis, its cells over several."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
@@ -111,6 +111,21 @@ def cells(axes: Sequence[Axis], estimate: Estimate) -> dict[str, NDArray[Any]]:
         for end, column in zip(("lo", "hi"), borders(axis, every, every + 1), strict=True):
             found[f"{axis.column}_{end}"] = column[at]
     return {**found, "value": estimate.cells.ravel()}
+
+
+def beside(by: Sequence[str], header: Collection[str]) -> list[str]:
+    """Grouping columns as they are called beside other columns: no name comes twice.
+
+    >>> beside(["value", "city"], ["lo", "hi", "value"])
+    ['group_value', 'city']
+    """
+    found: list[str] = []
+    for name in by:
+        free = name
+        while free in header or free in found:
+            free = f"group_{free}"
+        found.append(free)
+    return found
 
 
 def frame(columns: dict[str, NDArray[Any]]) -> "DataFrame":

@@ -22,6 +22,9 @@ from dawa.spec.model import Spec
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 """What a release may be called: its folder has this name, on every system."""
 
+TAKEN = re.compile(r"(readme\.md|(index|report)\.html|(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?)", re.IGNORECASE)
+"""What it may not be called: files beside it, and devices of some systems."""
+
 OWN: dict[str, Reader] = {
     "name": SECTIONS["source"]["file"],
     "share": SECTIONS["privacy"]["epsilon"],
@@ -100,8 +103,11 @@ def _alone(data: Mapping[str, Any], found: Mapping[str, Any], epsilon: Fraction)
     known(found, {**OWN, "axes": AXIS, "by": BY, "about": ABOUT}, "[[release]]")
     own = {key: OWN[key](value, key) for key, value in found.items() if key in OWN}
     source, privacy = dict(data.get("source", {})), {**data["privacy"], "epsilon": str(epsilon)}
-    if "where" in own:
-        source["where"] = f"({source['where']}) and ({own['where']})" if source.get("where") else own["where"]
+    if "where" in own and "where" in source:  # each is a condition by itself: none can end the parentheses of another
+        shared = SECTIONS["source"]["where"](source["where"], "where")
+        source["where"] = f"({shared}) and ({own['where']})"
+    elif "where" in own:
+        source["where"] = own["where"]
     if "max_rows_per_unit" in own:
         privacy["max_rows_per_unit"] = own["max_rows_per_unit"]
     return {
@@ -133,6 +139,8 @@ def _names(listed: list[dict[str, Any]]) -> list[str]:
                 "A release has no name, or one that cannot be that of a folder.",
                 'write name = "delays" below each [[release]]: letters, digits, -, _ and points.',
             )
+        if TAKEN.fullmatch(name):
+            raise SpecError(f"A release cannot be called {told(name)}.", "give it another name: that of a folder.")
         if name.casefold() in {other.casefold() for other in names}:
             raise SpecError(f"Two releases are called {told(name)}.", "give each a name of its own.")
         names.append(name)
