@@ -162,7 +162,7 @@ def private_steps():
 
 
 def test_there_are_private_steps():
-    assert len(private_steps()) == 13
+    assert len(private_steps()) == 14
 
 
 @pytest.mark.parametrize("name", private_steps())

@@ -11,7 +11,8 @@ it finds this package. Importing it loads nothing.
 - Errors, on queries that were given and on fresh ones: ``python -m dawa_bench.accuracy``. ``rivals`` measures every
   mechanism, ``maps`` the same on maps; ``strategies`` computes errors exactly; ``defaults`` shows why the walk's
   defaults are what they are; ``bounds`` what it costs not to know the bounds of an axis. How often intervals hold the
-  truth: ``coverage``; how narrow they can be: ``guarantee``.
+  truth: ``coverage``; how narrow they can be: ``guarantee``. What smooth ``insides`` of buckets are worth; ``groups``
+  beside what they replace; how well a ``plan`` predicts.
 - Time, as ratios to things measured in the same run: ``python -m dawa_bench.speed``. Others measure exact ``noise``,
   counting in ``sources``, a map of the paper's size (``places``), ``startup`` of the command line, ``bookings`` in a
   long ledger, dragging on a ``page``.

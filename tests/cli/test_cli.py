@@ -26,7 +26,20 @@ COMMANDS = (
     "demo",
     "bench",
 )
-ROOMS = {"predicted", "figures", "bookings", "looks", "__init__", "options", "specs", "terminal", "words"}
+ROOMS = {
+    "__init__",
+    "bookings",
+    "figures",
+    "groups",
+    "looks",
+    "making",
+    "options",
+    "predicted",
+    "specs",
+    "terminal",
+    "together",
+    "words",
+}
 """What is in ``dawa.cli`` beside commands."""
 
 

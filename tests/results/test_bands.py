@@ -86,7 +86,7 @@ def test_draws_have_the_distribution_of_the_noise(epsilon):
         before = np.concatenate(([0.0], np.cumsum(noise)))
         with np.errstate(invalid="ignore", divide="ignore"):
             real.append(np.nanmax(np.abs((before, before[-1] - before)) / np.where(deviations > 0, deviations, np.nan)))
-    assert stats.ks_2samp(bands.drawn(est, deviations, 999), real).pvalue > 1e-5
+    assert stats.ks_2samp(list(bands.drawn(est, deviations, 999)), real).pvalue > 1e-5
 
 
 def covered(counts, confidence, runs, mechanism):

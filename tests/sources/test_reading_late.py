@@ -38,14 +38,14 @@ def book(tmp_path):
 @pytest.fixture
 def reserved(book, monkeypatch):
     """What happened so far: whether the ledger has reserved."""
-    done, original = [], type(book).reserve
+    done, original = [], type(book).reserve_all
 
-    def reserve(self, *arguments, **options):
+    def reserve_all(self, *arguments, **options):
         found = original(self, *arguments, **options)
         done.append(time.monotonic())
         return found
 
-    monkeypatch.setattr(type(book), "reserve", reserve)
+    monkeypatch.setattr(type(book), "reserve_all", reserve_all)
     return done
 
 

@@ -215,7 +215,7 @@ def _band_alone(out: str | None, release: Release, found: Band, *, beside: bool)
         raise OptionError(
             "A band is a table of its own.", "ask for ranges and other figures in another command, or use --json."
         )
-    rows = dawa.publish.bands.rows(release, found)
+    rows = dawa.publish.bands.table(release, found)
     if out is None:
         dawa.publish.tables.write(rows, sys.stdout)
         return

@@ -39,7 +39,7 @@ def lines(release: Release, found: Band, chosen: ArrayLike | None = None) -> Ite
     yield from zip(bounds, *columns, strict=True)
 
 
-def rows(release: Release, found: Band) -> Rows:
+def table(release: Release, found: Band) -> Rows:
     """A band as a table."""
     alike = (found.confidence, found.remark)
     return Rows(("to", *COLUMNS, "confidence", "remark"), [(*line, *alike) for line in lines(release, found)])

@@ -323,10 +323,12 @@ class GroupedRelease(Mapping[Group, Release]):
             for place, grouping in enumerate(self.by)
         }
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  never returns
-        if name.startswith("_") or not (hasattr(Release, name) or name in FIELDS):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        raise self._of_one(name)
+    if not TYPE_CHECKING:  # so that type checkers find whoever asks all groups for what one has
+
+        def __getattr__(self, name: str) -> None:
+            if name.startswith("_") or not (hasattr(Release, name) or name in FIELDS):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise self._of_one(name)
 
     def _of_one(self, name: str) -> OneGroupError:
         return OneGroupError(

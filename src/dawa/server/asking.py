@@ -19,7 +19,7 @@ from dawa.publish import bands as published
 from dawa.publish import tables
 from dawa.results import bands
 from dawa.results.answers import Answer, Steps
-from dawa.results.grouped import AnyRelease, GroupedRelease
+from dawa.results.grouped import AnyRelease, GroupedRelease, estimates_of
 from dawa.results.overview import all_in_steps, overview
 from dawa.results.release import Apart, Release
 from dawa.results.statistics import Statistic
@@ -253,10 +253,11 @@ def _statistic(found: Statistic) -> models.Statistic:
     return models.Statistic(**told, said=str(found))
 
 
-def drawn(release: Release) -> Iterator[None]:
+def drawn(release: AnyRelease) -> Iterator[None]:
     """What bands of any confidence need, some at a step; nothing if it is known already."""
     if len(release.axes) == 1:
-        yield from bands.prepared(release.estimate)
+        for estimate in estimates_of(release):
+            yield from bands.prepared(estimate)
 
 
 def band(release: Release, first: int, count: int, confidence: float) -> models.Band:
