@@ -490,12 +490,16 @@ class Sheet:
         self.entries.append(entry)
         return entry
 
+    def append_all(self, place, decisions, *, making=False):
+        return [self.append(place, decide, making=making) for decide in decisions]
+
 
 def test_any_order_of_operations_agrees_with_a_twin_on_paper(monkeypatch, tmp_path):
     def fresh():
         sheet = Sheet()
         monkeypatch.setattr(store, "read", sheet.read)
         monkeypatch.setattr(store, "append", sheet.append)
+        monkeypatch.setattr(store, "append_all", sheet.append_all)
         return Twin(tmp_path / "none.db")
 
     run_state_machine_as_test(fresh, settings=settings(max_examples=1500, stateful_step_count=40, deadline=None))
