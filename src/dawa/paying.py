@@ -176,10 +176,14 @@ def paid(runs: Sequence[Run]) -> list[AnyRelease]:
         for run in runs:
             begun.callback(run.close)
         payments = [next(run) for run in runs]
-        orders = [payment.order for payment in payments if payment.order is not None]
-        if orders and payments[0].book is not None:
+        book, orders = payments[0].book, [payment.order for payment in payments if payment.order is not None]
+        if any(payment.book != book for payment in payments):
+            raise OptionError(
+                "These releases are not paid by one ledger.", "make those of another ledger by themselves."
+            )
+        if book is not None:
             with interrupts.held() as hold:  # whoever stops the run from here on is told which entries were paid
-                for payment, reservation in zip(payments, payments[0].book.reserve_all(orders), strict=True):
+                for payment, reservation in zip(payments, book.reserve_all(orders), strict=True):
                     payment.booked(reservation)
             if hold.asked:
                 raise _told(interrupts.Interrupted(hold.asked[0]), runs)

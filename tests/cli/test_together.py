@@ -10,7 +10,7 @@ import pytest
 
 import dawa as library
 from dawa import ledger, paying, pipeline, sources
-from dawa.errors import ExhaustedError, SourceError
+from dawa.errors import ExhaustedError, OptionError, SourceError
 from dawa.publish import recovery
 from dawa.results import traces
 from helpers.commands import dawa, names, refused
@@ -303,3 +303,15 @@ def test_in_python_runs_are_paid_together(people):
     with pytest.raises(ExhaustedError, match=r"the 2 releases together spend: 0\.8"):
         paying.paid(runs("0.4", "0.4"))
     assert made.account("hr").left == Fraction(7, 10)
+
+
+def test_one_ledger_pays_for_all(people):
+    made = book()
+    made.create("hr", 1)
+    age = library.Axis("age", 0, 120)
+    for other in ({}, {"ledger": made_again(), "dataset": "hr"}):
+        runs = [pipeline.run(people, age, epsilon=1, **more) for more in ({"ledger": made, "dataset": "hr"}, other)]
+        with pytest.raises(OptionError, match="not paid by one ledger"):
+            paying.paid(runs)
+        assert made.account("hr").left == 1
+        Path("again.db").unlink(missing_ok=True)
