@@ -1,5 +1,6 @@
 """The command line as a whole: its commands, their help, versions, exit codes, and completion."""
 
+import ast
 import json
 import os
 import subprocess
@@ -69,6 +70,22 @@ def test_the_list_of_commands_says_how_their_help_begins(command):
     home = command_line.ELSEWHERE.get(command, f"dawa.cli.{command}")
     module = import_module(home)
     assert module.HELP.partition("\n\n")[0] == command_line.COMMANDS[command]
+
+
+def chains():
+    """What commands ask ``dawa`` for by name, such as ``dawa.publish.page``: packages and what is in them."""
+    for path in sorted(Path(command_line.__file__).parent.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            inner = node.value if isinstance(node, ast.Attribute) else None
+            if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == "dawa":
+                yield inner.attr, node.attr
+
+
+def test_what_commands_ask_for_by_name_is_there_in_a_new_process():
+    """In this one, other tests have imported it already; a package that loads lazily has what its list names."""
+    packages = [(import_module(f"dawa.{package}"), name) for package, name in set(chains()) if package.islower()]
+    assert len(packages) > 20
+    assert not [(found.__name__, name) for found, name in packages if name not in found.__all__]
 
 
 def test_no_command_is_imported_by_help():

@@ -1,3 +1,15 @@
-from . import about, answers, estimate, file, margins, overview, release, statement, tabled
+from . import about, answers, estimate, file, grouped, keeping, margins, overview, release, statement, tabled
 
-__all__ = ["about", "answers", "estimate", "file", "margins", "overview", "release", "statement", "tabled"]
+__all__ = [
+    "about",
+    "answers",
+    "estimate",
+    "file",
+    "grouped",
+    "keeping",
+    "margins",
+    "overview",
+    "release",
+    "statement",
+    "tabled",
+]
