@@ -36,6 +36,10 @@ class TakenBackError(LedgerError):
     """A reservation that a person took back: nothing may be released on it."""
 
 
+class InstallationError(DawaError, ImportError):
+    """A part of dawa that is missing, or made for another kind of machine."""
+
+
 class InvariantError(DawaError):
     """Something that was proven does not hold: a defect of dawa, noticed before anything was released."""
 

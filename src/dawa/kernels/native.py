@@ -1,0 +1,130 @@
+"""How compiled loops are found and called.
+
+The loops are written in C, in the folder ``c``. A wheel holds them compiled, so nobody who installs one needs a
+compiler, and nothing is compiled when dawa runs. In a checkout they are compiled anew whenever a source has changed.
+
+Every kernel says in the library itself what it takes (``KERNEL`` in ``c/kernels.h``), and each call is held to that:
+numbers have to fit, arrays must have the right type and lie in one piece, and what is written to must be writable. A
+kernel allocates nothing and decides nothing about Python: the functions beside this module make its arrays.
+"""
+
+import ctypes
+import operator
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dawa.errors import InstallationError, InvariantError
+
+HERE = Path(__file__).parent
+SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+LIBRARY = HERE / f"_kernels{SUFFIX}"
+"""Where the compiled loops are. They are called by address, so they do not depend on a version of Python."""
+
+COMPILE = HERE / "c" / "compile.py"
+"""What compiles them; only a checkout has it."""
+
+NUMBERS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "i64": (ctypes.c_int64, operator.index),
+    "f64": (ctypes.c_double, float),
+    "void": (None, float),
+}
+ARRAYS = {
+    "i64": np.dtype(np.int64),
+    "u64": np.dtype(np.uint64),
+    "i32": np.dtype(np.int32),
+    "u32": np.dtype(np.uint32),
+    "u16": np.dtype(np.uint16),
+    "u8": np.dtype(np.uint8),
+    "f64": np.dtype(np.float64),
+    "f32": np.dtype(np.float32),
+}
+DECLARED = re.compile(r"(const )?(\w+) (\*?)\w+")
+
+_LOADING = threading.Lock()
+
+
+class Kernel:
+    """A compiled function, opened when it is first called."""
+
+    __slots__ = ("_function", "_takes", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._function: Any = None
+        self._takes: list[Callable[[Any], Any]] = []
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call it. The arrays stay with the caller, who must not change them from another thread meanwhile."""
+        if self._function is None:
+            self._open()
+        return self._function(*[take(given) for take, given in zip(self._takes, arguments, strict=True)])
+
+    def _open(self) -> None:
+        library = _library()
+        declared = _text(library, f"{self.name}_takes")
+        result, _, arguments = declared.partition(" ")
+        takes, types = [], []
+        for argument in arguments[arguments.index("(") + 1 : -1].split(","):
+            const, kind, pointer = DECLARED.fullmatch(argument.strip()).groups()  # type: ignore[union-attr]
+            types.append(ctypes.c_void_p if pointer else NUMBERS[kind][0])
+            takes.append(_array(ARRAYS[kind], written=not const) if pointer else NUMBERS[kind][1])
+        function = getattr(library, self.name)
+        function.argtypes, function.restype = types, NUMBERS[result][0]
+        self._takes, self._function = takes, function
+
+
+def _array(kind: np.dtype[Any], *, written: bool) -> Callable[[Any], int]:
+    """What turns an array into its address, if it is one of this kind."""
+
+    def address(array: Any) -> int:
+        flags = array.flags
+        if array.dtype != kind or not flags.c_contiguous or (written and not flags.writeable):
+            raise InvariantError(f"A compiled loop was given an array that does not suit it: {array.dtype}, not {kind}.")
+        return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+    return address
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    """The compiled loops, compiled anew if this is a checkout whose sources have changed."""
+    with _LOADING:
+        if COMPILE.exists() and not _current():
+            _compile()
+        try:
+            return ctypes.CDLL(str(LIBRARY))
+        except OSError:
+            raise InstallationError(
+                f"The compiled part of dawa, {LIBRARY.name}, is missing or made for another kind of machine.",
+                "install dawa from a wheel for this machine, or from its sources: pip install .",
+            ) from None
+
+
+def _current() -> bool:
+    """Whether the library is as new as the sources that are here."""
+    return LIBRARY.exists() and LIBRARY.stat().st_mtime > max(path.stat().st_mtime for path in COMPILE.parent.iterdir())
+
+
+def _compile() -> None:
+    print("Compiling dawa's loops (once for every change of their sources)", file=sys.stderr, flush=True)
+    done = subprocess.run(  # noqa: S603  our own script
+        [sys.executable, str(COMPILE), str(LIBRARY)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise InstallationError(
+            f"dawa's loops could not be compiled: {done.stderr.strip().splitlines()[-1]}",
+            f"pip install ziglang, which holds a compiler; {sys.executable} {COMPILE} {LIBRARY} shows all that it says.",
+        )
+
+
+def _text(library: ctypes.CDLL, name: str) -> str:
+    """A text that the library holds."""
+    return ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, name))).decode()
