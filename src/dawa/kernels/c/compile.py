@@ -19,6 +19,7 @@ FLAGS = [
     "-shared",
     "-fPIC",
     "-fvisibility=hidden",
+    "-s",
     "-fwrapv",  # whole numbers wrap around, as those of NumPy do
     "-ffp-contract=off",  # no product is fused with a sum, but where a kernel says REORDER
     "-fno-math-errno",
@@ -36,18 +37,22 @@ def sources() -> list[Path]:
     return sorted(HERE.glob("*.c"))
 
 
+def name(target: str | None = None) -> str:
+    """What the library is called on this kind of machine, or on another one."""
+    kind = target or {"win32": "windows", "darwin": "macos"}.get(sys.platform, "linux")
+    return "_kernels" + (".dll" if "windows" in kind else ".dylib" if "macos" in kind else ".so")
+
+
 def compiler() -> list[str]:
-    """The command of a C compiler.
+    """The command of a C compiler. Zig's is told not to use what only this machine's processor can do.
 
     Raises:
         FileNotFoundError: There is none.
     """
     if importlib.util.find_spec("ziglang"):
-        return [sys.executable, "-m", "ziglang", "cc"]
-    for name in ("zig", "cc", "clang", "gcc"):
-        found = shutil.which(name)
-        if found:
-            return [found, "cc"] if name == "zig" else [found]
+        return [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"]
+    for found in filter(None, map(shutil.which, ("cc", "clang", "gcc"))):
+        return [found]
     raise FileNotFoundError("No C compiler was found. Hint: pip install ziglang, which holds one.")
 
 
