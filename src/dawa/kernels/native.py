@@ -31,8 +31,17 @@ LIBRARY = HERE / f"_kernels{SUFFIX}"
 COMPILE = HERE / "c" / "compile.py"
 """What compiles them; only a checkout has it."""
 
+
+def _whole(number: Any) -> int:
+    """A whole number of 64 bits."""
+    whole = operator.index(number)
+    if not -(2**63) <= whole < 2**63:
+        raise InvariantError("A compiled loop was given a whole number of more than 64 bits.")
+    return whole
+
+
 NUMBERS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
-    "i64": (ctypes.c_int64, operator.index),
+    "i64": (ctypes.c_int64, _whole),
     "f64": (ctypes.c_double, float),
     "void": (None, float),
 }
@@ -65,18 +74,20 @@ class Kernel:
         """Call it. The arrays stay with the caller, who must not change them from another thread meanwhile."""
         if self._function is None:
             self._open()
+        if len(arguments) != len(self._takes):
+            raise InvariantError(f"{self.name} takes {len(self._takes)} arguments and was given {len(arguments)}.")
         return self._function(*[take(given) for take, given in zip(self._takes, arguments, strict=True)])
 
     def _open(self) -> None:
-        library = _library()
-        declared = _text(library, f"{self.name}_takes")
+        loaded = library()
+        declared = _text(loaded, f"{self.name}_takes")
         result, _, arguments = declared.partition(" ")
         takes, types = [], []
         for argument in arguments[arguments.index("(") + 1 : -1].split(","):
             const, kind, pointer = DECLARED.fullmatch(argument.strip()).groups()  # type: ignore[union-attr]
             types.append(ctypes.c_void_p if pointer else NUMBERS[kind][0])
             takes.append(_array(ARRAYS[kind], written=not const) if pointer else NUMBERS[kind][1])
-        function = getattr(library, self.name)
+        function = getattr(loaded, self.name)
         function.argtypes, function.restype = types, NUMBERS[result][0]
         self._takes, self._function = takes, function
 
@@ -87,14 +98,16 @@ def _array(kind: np.dtype[Any], *, written: bool) -> Callable[[Any], int]:
     def address(array: Any) -> int:
         flags = array.flags
         if array.dtype != kind or not flags.c_contiguous or (written and not flags.writeable):
-            raise InvariantError(f"A compiled loop was given an array that does not suit it: {array.dtype}, not {kind}.")
+            raise InvariantError(
+                f"A compiled loop was given an array that does not suit it: {array.dtype}, not {kind}."
+            )
         return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
 
     return address
 
 
 @cache
-def _library() -> ctypes.CDLL:
+def library() -> ctypes.CDLL:
     """The compiled loops, compiled anew if this is a checkout whose sources have changed."""
     with _LOADING:
         if COMPILE.exists() and not _current():
@@ -114,17 +127,20 @@ def _current() -> bool:
 
 
 def _compile() -> None:
-    print("Compiling dawa's loops (once for every change of their sources)", file=sys.stderr, flush=True)
+    sys.stderr.write("Compiling dawa's loops (once for every change of their sources)\n")
     done = subprocess.run(  # noqa: S603  our own script
         [sys.executable, str(COMPILE), str(LIBRARY)], capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise InstallationError(
             f"dawa's loops could not be compiled: {done.stderr.strip().splitlines()[-1]}",
-            f"pip install ziglang, which holds a compiler; {sys.executable} {COMPILE} {LIBRARY} shows all that it says.",
+            f"pip install ziglang, which holds a compiler; python {COMPILE} {LIBRARY} shows all that it says.",
         )
 
 
-def _text(library: ctypes.CDLL, name: str) -> str:
+def _text(loaded: ctypes.CDLL, name: str) -> str:
     """A text that the library holds."""
-    return ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, name))).decode()
+    try:
+        return ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(loaded, name))).decode()
+    except ValueError:
+        raise InvariantError(f"The compiled part of dawa has no {name}.") from None

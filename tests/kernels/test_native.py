@@ -1,0 +1,166 @@
+"""Compiled loops are called as they say, or not at all; and what is missing is said."""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from dawa.errors import InstallationError, InvariantError
+from dawa.kernels import native
+from dawa.kernels.native import Kernel
+
+
+def arrays(n=3):
+    cells = np.arange(n)
+    return cells, np.ones(n, np.int64), np.arange(n + 1)
+
+
+def call(**changed):
+    """Scores of one interval over three cells, with some arguments changed."""
+    cells, counts, before = arrays()
+    given = {
+        "occupied": 3,
+        "cells": cells,
+        "counts": counts,
+        "before": before,
+        "nodes": 1,
+        "lo": np.array([0]),
+        "hi": np.array([3]),
+        "scratch": np.empty(3, np.int64),
+        "scores": np.empty(1, np.int64),
+    }
+    assert not set(changed) - set(given)
+    given.update(changed)
+    Kernel("walk_median_deviations")(*given.values())
+    return given["scores"]
+
+
+def test_a_kernel_fills_what_it_is_given():
+    assert call().tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"cells": np.arange(3.0)},
+        {"cells": np.arange(3, dtype=np.int32)},
+        {"cells": np.arange(6)[::2]},
+        {"cells": np.arange(3).astype(">i8")},
+        {"scores": np.empty(2, np.int64)[::-1][:1][::-1][::-1].astype(np.float64)},
+    ],
+    ids=["floats", "narrow", "strided", "other byte order", "float results"],
+)
+def test_arrays_that_do_not_suit_are_refused(changed):
+    with pytest.raises(InvariantError, match="does not suit"):
+        call(**changed)
+
+
+def test_results_that_cannot_be_written_are_refused():
+    scores = np.empty(1, np.int64)
+    scores.flags.writeable = False
+    with pytest.raises(InvariantError):
+        call(scores=scores)
+
+
+def test_what_is_only_read_may_be_frozen():
+    cells = np.arange(3)
+    cells.flags.writeable = False
+    assert call(cells=cells).tolist() == [0]
+
+
+@pytest.mark.parametrize("size", [2**63, -(2**63) - 1, 1.5, "3", None])
+def test_numbers_that_do_not_fit_are_refused(size):
+    with pytest.raises((InvariantError, TypeError)):
+        call(nodes=size)
+
+
+def test_numbers_of_arguments_are_compared():
+    with pytest.raises(InvariantError, match="takes 9 arguments and was given 3"):
+        Kernel("walk_median_deviations")(1, 2, 3)
+
+
+def test_a_name_that_the_library_lacks():
+    with pytest.raises(InvariantError, match="no_such_kernel"):
+        Kernel("no_such_kernel")()
+
+
+def test_first_use_by_many_threads():
+    found = []
+
+    def use():
+        found.append(call().tolist())
+
+    threads = [threading.Thread(target=use) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [[0]] * 8
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """A package whose library is in a folder of its own."""
+    library = tmp_path / native.LIBRARY.name
+    monkeypatch.setattr(native, "LIBRARY", library)
+    native.library.cache_clear()
+    yield library
+    native.library.cache_clear()
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_missing_library_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(native, "COMPILE", tmp_path / "compile.py")
+    with pytest.raises(InstallationError, match=r"missing or made for another kind of machine.*\nHint: install"):
+        call()
+
+
+def test_a_library_of_another_machine_is_named(elsewhere, monkeypatch, tmp_path):
+    monkeypatch.setattr(native, "COMPILE", tmp_path / "compile.py")
+    elsewhere.write_bytes(b"\xcf\xfa\xed\xfe" + bytes(100))
+    with pytest.raises(InstallationError, match="Hint: install"):
+        call()
+
+
+def test_a_checkout_compiles_what_is_missing_or_older_than_its_sources(elsewhere, capfd):
+    assert call().tolist() == [0]
+    assert elsewhere.exists()
+    assert capfd.readouterr().err.startswith("Compiling dawa's loops")
+    native.library.cache_clear()
+    assert call().tolist() == [0]
+    assert capfd.readouterr().err == ""
+
+
+def test_sources_that_do_not_compile_are_told(elsewhere, monkeypatch, tmp_path):
+    script = tmp_path / "c" / "compile.py"
+    script.parent.mkdir()
+    script.write_text(native.COMPILE.read_text())
+    (script.parent / "wrong.c").write_text("int wrong(void) { return nothing; }")
+    monkeypatch.setattr(native, "COMPILE", script)
+    with pytest.raises(InstallationError, match=r"could not be compiled.*\nHint: "):
+        call()
+    assert not elsewhere.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]
+
+
+def test_two_builds_are_the_same_to_the_last_byte(tmp_path):
+    built = []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        library = folder / native.LIBRARY.name
+        subprocess.run([sys.executable, native.COMPILE, library], check=True)  # noqa: S603  our own
+        built.append(library.read_bytes())
+    assert built[0] == built[1]
+
+
+def test_nothing_is_compiled_when_dawa_runs():
+    """Not even an import of what could compile."""
+    code = """
+import sys, dawa
+dawa.estimate([1, 2, 3], epsilon=1)
+sys.exit(bool({"numba", "llvmlite", "cffi", "ziglang"} & set(sys.modules)))
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603  our own
