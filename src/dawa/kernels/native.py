@@ -55,7 +55,7 @@ ARRAYS = {
     "f64": np.dtype(np.float64),
     "f32": np.dtype(np.float32),
 }
-DECLARED = re.compile(r"(const )?(\w+) (\*?)\w+")
+DECLARED = re.compile(r"(const )?(\w+) (\*?)(?:restrict )?\w+")
 
 _LOADING = threading.Lock()
 
@@ -123,7 +123,8 @@ def library() -> ctypes.CDLL:
 
 def _current() -> bool:
     """Whether the library is as new as the sources that are here."""
-    return LIBRARY.exists() and LIBRARY.stat().st_mtime > max(path.stat().st_mtime for path in COMPILE.parent.iterdir())
+    sources = (path for path in COMPILE.parent.iterdir() if path.is_file())
+    return LIBRARY.exists() and LIBRARY.stat().st_mtime > max(path.stat().st_mtime for path in sources)
 
 
 def _compile() -> None:
