@@ -1,8 +1,11 @@
 """Compiled loops are called as they say, or not at all; and what is missing is said."""
 
+import platform
+import re
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -164,3 +167,30 @@ dawa.estimate([1, 2, 3], epsilon=1)
 sys.exit(bool({"numba", "llvmlite", "cffi", "ziglang"} & set(sys.modules)))
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603  our own
+
+
+def test_every_kernel_is_there_for_each_kind_of_processor():
+    """And takes the same in all forms."""
+    names = re.findall(r"^KERNEL\(\w+, (\w+),", "".join(map(Path.read_text, native.COMPILE.parent.glob("*.c"))), re.M)
+    assert "walk_median_deviations" in names
+    forms = ("", "_wide") if platform.machine() == "x86_64" else ("",)
+    for name in names:
+        assert len({native._text(native.library(), f"{name}_takes{form}") for form in forms}) == 1, name
+
+
+@pytest.mark.skipif(not native.has_wide_registers(), reason="this processor has no wide registers")
+def test_the_forms_of_a_kernel_compute_the_same():
+    rng = np.random.default_rng(0)
+    cells = np.unique(rng.integers(0, 3000, 1000))
+    counts = rng.integers(0, 50, len(cells))
+    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+    lo = rng.integers(0, 3000, 200)
+    hi = lo + rng.integers(1, 500, 200)
+    found = []
+    for wide in (False, True):
+        scores = np.empty(len(lo), np.int64)
+        scratch = np.empty(len(cells), np.int64)
+        kernel = Kernel("walk_median_deviations", wide=wide)
+        kernel(len(cells), cells, counts, before, len(lo), lo, hi, scratch, scores)
+        found.append(scores.tolist())
+    assert found[0] == found[1]

@@ -6,6 +6,8 @@ compiler, and nothing is compiled when dawa runs. In a checkout they are compile
 Every kernel says in the library itself what it takes (``KERNEL`` in ``c/kernels.h``), and each call is held to that:
 numbers have to fit, arrays must have the right type and lie in one piece, and what is written to must be writable. A
 kernel allocates nothing and decides nothing about Python: the functions beside this module make its arrays.
+
+On x86-64 every kernel is there twice: for any processor, and for those with registers of 32 bytes.
 """
 
 import ctypes
@@ -61,12 +63,18 @@ _LOADING = threading.Lock()
 
 
 class Kernel:
-    """A compiled function, opened when it is first called."""
+    """A compiled function, opened when it is first called.
 
-    __slots__ = ("_function", "_takes", "name")
+    Attributes:
+        name: What it is called in C.
+        wide: Whether the form for wide registers is called; None asks the machine.
+    """
 
-    def __init__(self, name: str) -> None:
+    __slots__ = ("_function", "_takes", "name", "wide")
+
+    def __init__(self, name: str, *, wide: bool | None = None) -> None:
         self.name = name
+        self.wide = wide
         self._function: Any = None
         self._takes: list[Callable[[Any], Any]] = []
 
@@ -80,14 +88,16 @@ class Kernel:
 
     def _open(self) -> None:
         loaded = library()
-        declared = _text(loaded, f"{self.name}_takes")
-        result, _, arguments = declared.partition(" ")
+        form = "_wide" if (has_wide_registers() if self.wide is None else self.wide) else ""
+        declared = _text(loaded, f"{self.name}_takes{form}")
+        result, _, rest = declared.partition(" ")
+        arguments = rest[rest.index("(") + 1 : -1]
         takes, types = [], []
-        for argument in arguments[arguments.index("(") + 1 : -1].split(","):
+        for argument in arguments.split(",") if arguments != "void" else []:
             const, kind, pointer = DECLARED.fullmatch(argument.strip()).groups()  # type: ignore[union-attr]
             types.append(ctypes.c_void_p if pointer else NUMBERS[kind][0])
             takes.append(_array(ARRAYS[kind], written=not const) if pointer else NUMBERS[kind][1])
-        function = getattr(loaded, self.name)
+        function = getattr(loaded, f"{self.name}{form}")
         function.argtypes, function.restype = types, NUMBERS[result][0]
         self._takes, self._function = takes, function
 
@@ -119,6 +129,12 @@ def library() -> ctypes.CDLL:
                 f"The compiled part of dawa, {LIBRARY.name}, is missing or made for another kind of machine.",
                 "install dawa from a wheel for this machine, or from its sources: pip install .",
             ) from None
+
+
+@cache
+def has_wide_registers() -> bool:
+    """Whether this machine's processor can run the kernels that were compiled for wide registers."""
+    return bool(Kernel("machine_is_wide", wide=False)())
 
 
 def _current() -> bool:

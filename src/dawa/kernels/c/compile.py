@@ -6,20 +6,21 @@ dawa, and every machine builds it alike; where it is not installed, the system's
 
 import importlib.util
 import os
+import platform
 import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).parent
 FLAGS = [
     "-std=c11",
     "-O3",
-    "-shared",
     "-fPIC",
     "-fvisibility=hidden",
-    "-s",
     "-fwrapv",  # whole numbers wrap around, as those of NumPy do
     "-ffp-contract=off",  # no product is fused with a sum, but where a kernel says REORDER
     "-fno-math-errno",
@@ -44,30 +45,51 @@ def name(target: str | None = None) -> str:
 
 
 def compiler() -> list[str]:
-    """The command of a C compiler. Zig's is told not to use what only this machine's processor can do.
+    """The command of a C compiler.
 
     Raises:
         FileNotFoundError: There is none.
     """
     if importlib.util.find_spec("ziglang"):
-        return [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"]
+        return [sys.executable, "-m", "ziglang", "cc"]
     for found in filter(None, map(shutil.which, ("cc", "clang", "gcc"))):
         return [found]
     raise FileNotFoundError("No C compiler was found. Hint: pip install ziglang, which holds one.")
 
 
+def processors(command: list[str], target: str | None = None) -> dict[str, list[str]]:
+    """What is compiled for each kind of processor: any one, and those with wide registers, which x86-64 may lack."""
+    zig = "ziglang" in command
+    any_one = {"any": ["-mcpu=baseline"] if zig else []}
+    if (target or platform.machine().lower().replace("amd64", "x86_64")).startswith("x86_64"):
+        return {**any_one, "wide": ["-DWIDE", "-mcpu=x86_64_v3" if zig else "-march=x86-64-v3"]}
+    return any_one
+
+
 def build(library: Path, target: str | None = None) -> None:
     """Make the library, whole or not at all."""
-    command = [*compiler(), *FLAGS, *(["-target", target] if target else [])]
-    with tempfile.TemporaryDirectory(dir=library.parent, prefix=".kernels-") as folder:
-        made = Path(folder) / library.name
-        done = subprocess.run(  # noqa: S603  a compiler and our own sources
-            [*command, "-o", str(made), *map(str, sources()), "-lm"], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise RuntimeError(f"The kernels could not be compiled.\n{done.stderr}")
+    command = [*compiler(), *(["-target", target] if target else [])]
+    with tempfile.TemporaryDirectory(dir=library.parent, prefix=".kernels-") as name:
+        folder = Path(name)
+        objects: list[str] = []
+        commands = []
+        for kind, flags in processors(command, target).items():
+            for source in sources():
+                objects.append(f"{source.stem}-{kind}.o")
+                commands.append([*command, *FLAGS, *flags, "-c", str(source), "-o", objects[-1]])
+        with ThreadPoolExecutor(os.cpu_count()) as together:
+            list(together.map(partial(run, folder=folder), commands))
+        made = folder / library.name
+        run([*command, "-shared", "-s", "-o", str(made), *objects, "-lm"], folder)
         os.replace(made, library)  # noqa: PTH105  atomic, and over an older one
 
 
+def run(command: list[str], folder: Path) -> None:
+    """Run a compiler in a folder."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603  our own
+    if done.returncode:
+        raise RuntimeError(f"The kernels could not be compiled.\n{done.stderr}")
+
+
 if __name__ == "__main__":
-    build(Path(sys.argv[1]), *sys.argv[2:3])
+    build(Path(sys.argv[1]).absolute(), *sys.argv[2:3])

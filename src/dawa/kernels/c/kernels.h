@@ -22,11 +22,18 @@ typedef float f32;
 #define SHOWN __attribute__((visibility("default")))
 #endif
 
+/* Every kernel is compiled for any processor of its kind; where wider registers may be there, once more for these. */
+#ifdef WIDE
+#define NAMED(name) name##_wide
+#else
+#define NAMED(name) name
+#endif
+
 /* KERNEL(f64, mean, i64 n, const f64 *values) { … } defines a function that Python can call, and beside it a text,
  * mean_takes, that says what it takes: native.py checks every call by it. So no list of declarations can be wrong. */
-#define KERNEL(result, name, ...)                                             \
-    SHOWN const char name##_takes[] = #result " " #name "(" #__VA_ARGS__ ")"; \
-    SHOWN result name(__VA_ARGS__)
+#define KERNEL(result, name, ...)                                                    \
+    SHOWN const char NAMED(name##_takes)[] = #result " " #name "(" #__VA_ARGS__ ")"; \
+    SHOWN result NAMED(name)(__VA_ARGS__)
 
 /* At the beginning of a block: sums may be reordered there and products fused, so that they use wide registers. */
 #define REORDER _Pragma("clang fp reassociate(on) contract(fast)")
