@@ -51,9 +51,10 @@ def test_a_kernel_fills_what_it_is_given():
         {"cells": np.arange(3, dtype=np.int32)},
         {"cells": np.arange(6)[::2]},
         {"cells": np.arange(3).astype(">i8")},
+        {"cells": np.frombuffer(bytes(25), np.uint8)[1:].view(np.int64)},
         {"scores": np.empty(2, np.int64)[::-1][:1][::-1][::-1].astype(np.float64)},
     ],
-    ids=["floats", "narrow", "strided", "other byte order", "float results"],
+    ids=["floats", "narrow", "strided", "other byte order", "unaligned", "float results"],
 )
 def test_arrays_that_do_not_suit_are_refused(changed):
     with pytest.raises(InvariantError, match="does not suit"):
@@ -171,7 +172,9 @@ sys.exit(bool({"numba", "llvmlite", "cffi", "ziglang"} & set(sys.modules)))
 
 def test_every_kernel_is_there_for_each_kind_of_processor():
     """And takes the same in all forms."""
-    names = re.findall(r"^KERNEL\(\w+, (\w+),", "".join(map(Path.read_text, native.COMPILE.parent.glob("*.c"))), re.M)
+    names = re.findall(
+        r"^KERNEL\(\w+, (\w+),", "".join(map(Path.read_text, native.COMPILE.parent.glob("*.c"))), re.MULTILINE
+    )
     assert "walk_median_deviations" in names
     forms = ("", "_wide") if platform.machine() == "x86_64" else ("",)
     for name in names:

@@ -94,24 +94,24 @@ class Kernel:
         arguments = rest[rest.index("(") + 1 : -1]
         takes, types = [], []
         for argument in arguments.split(",") if arguments != "void" else []:
-            const, kind, pointer = DECLARED.fullmatch(argument.strip()).groups()  # type: ignore[union-attr]
-            types.append(ctypes.c_void_p if pointer else NUMBERS[kind][0])
-            takes.append(_array(ARRAYS[kind], written=not const) if pointer else NUMBERS[kind][1])
+            const, name, pointer = DECLARED.fullmatch(argument.strip()).groups()  # type: ignore[union-attr]
+            types.append(ctypes.c_void_p if pointer else NUMBERS[name][0])
+            takes.append(_array(ARRAYS[name], written=not const) if pointer else NUMBERS[name][1])
         function = getattr(loaded, f"{self.name}{form}")
         function.argtypes, function.restype = types, NUMBERS[result][0]
         self._takes, self._function = takes, function
 
 
-def _array(kind: np.dtype[Any], *, written: bool) -> Callable[[Any], int]:
+def _array(kind: np.dtype[Any], *, written: bool) -> Callable[[Any], Any]:
     """What turns an array into its address, if it is one of this kind."""
 
-    def address(array: Any) -> int:
+    def address(array: Any) -> Any:
         flags = array.flags
-        if array.dtype != kind or not flags.c_contiguous or (written and not flags.writeable):
+        if array.dtype != kind or not flags.c_contiguous or not flags.aligned or (written and not flags.writeable):
             raise InvariantError(
                 f"A compiled loop was given an array that does not suit it: {array.dtype}, not {kind}."
             )
-        return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+        return array.__array_interface__["data"][0]
 
     return address
 
