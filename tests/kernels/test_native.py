@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -172,9 +171,8 @@ sys.exit(bool({"numba", "llvmlite", "cffi", "ziglang"} & set(sys.modules)))
 
 def test_every_kernel_is_there_for_each_kind_of_processor():
     """And takes the same in all forms."""
-    names = re.findall(
-        r"^KERNEL\(\w+, (\w+),", "".join(map(Path.read_text, native.COMPILE.parent.glob("*.c"))), re.MULTILINE
-    )
+    sources = "".join(path.read_text() for path in native.COMPILE.parent.glob("*.c"))
+    names = re.findall(r"^KERNEL\(\w+, (\w+),", sources, re.MULTILINE)
     assert "walk_median_deviations" in names
     forms = ("", "_wide") if platform.machine() == "x86_64" else ("",)
     for name in names:

@@ -47,7 +47,7 @@ NUMBERS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "f64": (ctypes.c_double, float),
     "void": (None, float),
 }
-ARRAYS = {
+ARRAYS: dict[str, np.dtype[Any]] = {
     "i64": np.dtype(np.int64),
     "u64": np.dtype(np.uint64),
     "i32": np.dtype(np.int32),
