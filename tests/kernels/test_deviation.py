@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dawa.errors import InvariantError
 from dawa.kernels import costs
 
 counts_lists = st.one_of(
@@ -87,3 +88,20 @@ def test_one_record_moves_a_deviation_by_no_more_than_its_sensitivity(cells, dat
     more = list(cells)
     more[place] += 1
     assert abs(definition(more) - definition(cells)) <= 2 * (1 - Fraction(1, len(cells)))
+
+
+def test_intervals_that_are_not_among_the_cells_are_refused():
+    values, ranks = costs.ranked(np.arange(5))
+    for length in (-1, 0, 6):
+        with pytest.raises(InvariantError, match="among 5 cells"):
+            costs.windows(values, ranks, length, 8)
+    for start in (-1, 6):
+        with pytest.raises(InvariantError, match="of 5"):
+            costs.starting_at(values, ranks, start, 8)
+    assert costs.starting_at(values, ranks, 5, 8).tolist() == []
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int32, np.int64])
+def test_counts_of_other_whole_types(kind):
+    values, ranks = costs.ranked(np.array([7, 0, 200, 7]).astype(kind))
+    assert costs.windows(values, ranks, 2, 2).tolist() == [14, 400, 386]

@@ -3,9 +3,11 @@
 from itertools import combinations, pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dawa.errors import InvariantError
 from dawa.kernels import costs as least_cost
 
 costs_of = st.sampled_from([st.integers(-2, 2), st.integers(-(2**50), 2**50), st.just(0)])
@@ -61,3 +63,18 @@ def test_all_lengths(data, size):
 
 def test_where_all_is_equal_the_longest_last_bucket_wins():
     assert least_cost.powers(np.zeros((3, 7), np.int64)).tolist() == [0, 1, 3, 7]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_few_cells(size):
+    bounds = least_cost.powers(np.zeros((size.bit_length(), size), np.int64))
+    assert bounds.tolist() == sorted({0, size})
+
+
+@pytest.mark.parametrize(("start", "number"), [(-1, 1), (0, 5), (4, 1), (5, 0)])
+def test_buckets_past_the_last_end_are_refused(start, number):
+    best, last = np.zeros(5, np.int64), np.zeros(5, np.int64)
+    with pytest.raises(InvariantError, match="ends"):
+        least_cost.extend(best, last, start, np.zeros(number, np.int64))
+    with pytest.raises(InvariantError, match="ends"):
+        least_cost.extend(best, last[1:], 0, np.zeros(1, np.int64))

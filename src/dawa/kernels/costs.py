@@ -23,61 +23,26 @@ Every partial total must fit in 63 bits; the code that scales the costs must ens
 import numpy as np
 
 from dawa.arrays import IntArray
-from dawa.kernels.compiled import njit
+from dawa.errors import InvariantError
+from dawa.kernels.native import Kernel
+
+_windows = Kernel("costs_windows")
+_starting_at = Kernel("costs_starting_at")
+_powers = Kernel("costs_powers")
+_extend = Kernel("costs_extend")
+_traced = Kernel("costs_traced")
+
+UNREACHED = np.iinfo(np.int64).max
+"""The total of an end that no bucket has reached yet."""
 
 
 def ranked(counts: IntArray) -> tuple[IntArray, IntArray]:
     """The distinct values in increasing order, and for each cell the place of its value among them."""
     values, ranks = np.unique(counts, return_inverse=True)
-    return values, ranks.astype(np.int64)
+    return values.astype(np.int64, copy=False), ranks.astype(np.int64, copy=False)
 
 
-@njit(cache=True, inline="always")
-def _add(tree, rank, number, total):
-    """Put ``number`` cells (-1 removes one) with the sum ``total`` into the tree."""
-    node = rank + 1
-    while node < tree.shape[0]:
-        tree[node, 0] += number
-        tree[node, 1] += total
-        node += node & -node
-
-
-@njit(cache=True, inline="always")
-def _deviation(tree, values, total, length, top, lattice):
-    """``floor(lattice · dev)`` of the cells in the tree; ``top`` is the largest power of two up to its size."""
-    mean = total // length
-    rest = total - mean * length
-    node = 0
-    below = 0
-    below_total = 0
-    step = top
-    while step > 0:
-        following = node + step
-        if following < tree.shape[0] and values[following - 1] <= mean:  # whole numbers: the floor decides
-            node = following
-            below += tree[node, 0]
-            below_total += tree[node, 1]
-        step >>= 1
-    above = length - below
-    # dev = 2·(sum above - above · mean) - 2 · above · rest / length = whole - part / length
-    surplus = 2 * above * rest
-    carried = surplus // length
-    part = surplus - carried * length
-    whole = 2 * (total - below_total - above * mean) - carried
-    return lattice * whole - (lattice * part + length - 1) // length
-
-
-@njit(cache=True)
-def _top(size):
-    """The largest power of two that is at most ``size``."""
-    step = 1
-    while 2 * step <= size:
-        step *= 2
-    return step
-
-
-@njit(cache=True)
-def windows(values, ranks, length, lattice):
+def windows(values: IntArray, ranks: IntArray, length: int, lattice: int) -> IntArray:
     """``floor(lattice · dev)`` of every interval of one length, by its first cell.
 
     Args:
@@ -86,95 +51,54 @@ def windows(values, ranks, length, lattice):
         length: The length of the intervals, at most the number of cells.
         lattice: How many steps make one record.
     """
-    starts = len(ranks) - length + 1
-    scores = np.zeros(starts, np.int64)
-    if length == 1:
-        return scores
-    tree = np.zeros((len(values) + 1, 2), np.int64)
-    top = _top(len(values))
-    total = 0
-    for cell in range(len(ranks)):
-        value = values[ranks[cell]]
-        _add(tree, ranks[cell], 1, value)
-        total += value
-        start = cell - length + 1
-        if start >= 0:
-            scores[start] = _deviation(tree, values, total, length, top, lattice)
-            value = values[ranks[start]]
-            _add(tree, ranks[start], -1, -value)
-            total -= value
+    cells = len(ranks)
+    if not 1 <= length <= cells:
+        raise InvariantError(f"No interval of {length} cells is among {cells} cells.")
+    scores = np.zeros(cells - length + 1, np.int64)
+    if length > 1:
+        _windows(len(values), values, cells, ranks, length, lattice, _tree(values), scores)
     return scores
 
 
-@njit(cache=True)
-def starting_at(values, ranks, start, lattice):
+def starting_at(values: IntArray, ranks: IntArray, start: int, lattice: int) -> IntArray:
     """``floor(lattice · dev)`` of every interval that starts at one cell, by its length less one."""
-    scores = np.zeros(len(ranks) - start, np.int64)
-    tree = np.zeros((len(values) + 1, 2), np.int64)
-    top = _top(len(values))
-    total = 0
-    for cell in range(start, len(ranks)):
-        value = values[ranks[cell]]
-        _add(tree, ranks[cell], 1, value)
-        total += value
-        scores[cell - start] = _deviation(tree, values, total, cell - start + 1, top, lattice)
+    cells = len(ranks)
+    if not 0 <= start <= cells:
+        raise InvariantError(f"No interval starts at cell {start} of {cells}.")
+    scores = np.empty(cells - start, np.int64)
+    _starting_at(len(values), values, cells, ranks, start, lattice, _tree(values), scores)
     return scores
 
 
-UNREACHED = np.iinfo(np.int64).max
-"""The total of an end that no bucket has reached yet."""
-
-
-@njit(cache=True)
-def powers(costs):
+def powers(costs: IntArray) -> IntArray:
     """Bounds of the best partition into buckets whose lengths are powers of two.
 
     Args:
         costs: ``costs[h, i]`` is the cost of ``[i, i + 2^h)``; entries past the last cell are not read.
     """
     levels, size = costs.shape
-    best = np.empty(size + 1, np.int64)
-    last = np.empty(size + 1, np.int64)
-    best[0] = 0
-    last[0] = 0
-    for end in range(1, size + 1):
-        least = UNREACHED
-        for level in range(levels - 1, -1, -1):  # the longest first, so it wins a tie
-            start = end - (1 << level)
-            if start >= 0 and best[start] + costs[level, start] < least:
-                least = best[start] + costs[level, start]
-                last[end] = start
-        best[end] = least
+    best, last = np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
+    _powers(levels, size, costs, best, last)
     return traced(last)
 
 
-@njit(cache=True)
-def extend(best, last, start, costs):
+def extend(best: IntArray, last: IntArray, start: int, costs: IntArray) -> None:
     """Offer the buckets ``[start, start + 1)``, ``[start, start + 2)``, … to the partitions that end there.
 
     Called for every start in increasing order, it leaves in ``last`` what ``traced`` needs. At the first call
     ``best`` holds 0 and then ``UNREACHED``. A later start means a shorter last bucket, which loses a tie.
     """
-    before = best[start]
-    for offset in range(len(costs)):
-        end = start + offset + 1
-        if before + costs[offset] < best[end]:
-            best[end] = before + costs[offset]
-            last[end] = start
+    if start < 0 or start + len(costs) >= len(best) or len(best) != len(last):
+        raise InvariantError(f"There are not so many ends that {len(costs)} buckets can start at {start}.")
+    _extend(start, len(costs), costs, best, last)
 
 
-@njit(cache=True)
-def traced(last):
+def traced(last: IntArray) -> IntArray:
     """The bounds, from where the last bucket of the best partition of each prefix starts."""
-    size = len(last) - 1
-    number = 0
-    end = size
-    while end > 0:
-        number += 1
-        end = last[end]
-    bounds = np.empty(number + 1, np.int64)
-    end = size
-    for place in range(number, -1, -1):
-        bounds[place] = end
-        end = last[end]
-    return bounds
+    bounds = np.empty(len(last), np.int64)
+    return bounds[_traced(len(last), last, bounds) :].copy()
+
+
+def _tree(values: IntArray) -> IntArray:
+    """An empty Fenwick tree over the values."""
+    return np.zeros((len(values) + 1, 2), np.int64)

@@ -10,159 +10,113 @@ the largest whole nodes, whose widths are the binary digits of k; ``top`` holds 
 
 import numpy as np
 
-from dawa.kernels.compiled import njit
+from dawa.arrays import FloatArray, IntArray
+from dawa.errors import InvariantError
+from dawa.kernels.native import Kernel
+
+_transforms = Kernel("wavelet_transforms")
+_inverses = Kernel("wavelet_inverses")
+_range_variances = Kernel("wavelet_range_variances")
+_total_error = Kernel("wavelet_total_error")
 
 
-@njit(cache=True)
-def transform(totals):
+def transform(totals: IntArray) -> IntArray:
     """Left minus right of every node, from the narrowest level up, then the grand total: exact integers."""
-    sums = totals.copy()
-    rows, nodes = 1, len(totals)
-    while nodes > 1:
-        nodes = (nodes + 1) // 2
-        rows += nodes
-    answers = np.empty(rows, np.int64)
-    at, nodes = 0, len(totals)
-    while nodes > 1:
-        above = (nodes + 1) // 2
-        for i in range(above):
-            left = sums[2 * i]
-            right = sums[2 * i + 1] if 2 * i + 1 < nodes else 0
-            answers[at + i] = left - right
-            sums[i] = left + right
-        at += above
-        nodes = above
-    answers[at] = sums[0]
+    answers: IntArray = transforms(totals[None])[0]
     return answers
 
 
-@njit(cache=True)
-def transforms(totals):
+def transforms(totals: IntArray) -> IntArray:
     """The transform of every row of a matrix."""
-    first = transform(totals[0])
-    answers = np.empty((len(totals), len(first)), np.int64)
-    answers[0] = first
-    for row in range(1, len(totals)):
-        answers[row] = transform(totals[row])
+    rows, k = totals.shape
+    if k < 1:
+        raise InvariantError("There is no bucket to transform.")
+    answers = np.empty((rows, _nodes(k) + 1), np.int64)
+    _transforms(rows, k, totals, answers.shape[1], np.empty((k + 1) // 2, np.int64), answers)
     return answers
 
 
-@njit(cache=True)
-def inverse(differences, start, blocks, k):
+def inverse(differences: FloatArray, start: IntArray, blocks: FloatArray, k: int) -> FloatArray:
     """Buckets from the differences of whole nodes and the totals of blocks, from the widest level down.
 
     ``start[l]`` is where level l begins among the differences; ``blocks[l]`` is the total of the block of width 2ˡ.
     """
-    sums = np.zeros(k)
-    for level in range(len(blocks) - 1, -1, -1):
-        for i in range((k >> (level + 1)) - 1, -1, -1):
-            total, difference = sums[i], differences[start[level + 1] + i]
-            sums[2 * i] = (total + difference) / 2
-            sums[2 * i + 1] = (total - difference) / 2
-        if (k >> level) & 1:
-            sums[(k >> level) - 1] = blocks[level]
-    return sums
+    buckets: FloatArray = inverses(differences[None], start, blocks[None], k)[0]
+    return buckets
 
 
-@njit(cache=True)
-def inverses(differences, start, blocks, k):
+def inverses(differences: FloatArray, start: IntArray, blocks: FloatArray, k: int) -> FloatArray:
     """The inverse of every row of a matrix, with a row of blocks each."""
-    sums = np.empty((len(differences), k))
-    for row in range(len(differences)):
-        sums[row] = inverse(differences[row], start, blocks[row], k)
+    rows, width = differences.shape
+    levels = blocks.shape[1]
+    whole = k >> np.arange(k.bit_length())
+    if (
+        len(blocks) != rows
+        or min(levels, len(start)) < len(whole)
+        or not _within(start[1 : len(whole)], whole[1:], width)
+    ):
+        raise InvariantError(f"Differences, blocks and levels do not belong to {k} buckets.")
+    sums = np.empty((rows, k))
+    _inverses(rows, width, differences, start, levels, blocks, k, sums)
     return sums
 
 
-@njit(cache=True)
-def _block(x, edges):
-    """The block in which the real position x lies."""
-    at = 0
-    while at + 2 < len(edges) and edges[at + 1] <= x:
-        at += 1
-    return at
-
-
-@njit(cache=True)
-def _add_top(x, sign, edges, top, out):
-    """Add a query's end at x to the rows above all blocks: ``top`` at the blocks' edges, linear in between."""
-    b = _block(x, edges)
-    inside = (x - edges[b]) / (edges[b + 1] - edges[b])
-    for r in range(len(out)):
-        out[r] += sign * ((1 - inside) * top[b, r] + inside * top[b + 1, r])
-
-
-@njit(cache=True)
-def _share(x, node, width):
-    """What an end at x counts on the row of a node of this width."""
-    inside = x - node * width
-    return min(inside, width - inside) / width
-
-
-@njit(nogil=True, cache=True)
-def range_variances(lo, hi, k, unit, edges, top):
+def range_variances(
+    lo: FloatArray, hi: FloatArray, k: int, unit: float, edges: FloatArray, top: FloatArray
+) -> FloatArray:
     """The variance of each range; ``unit`` is the variance of one difference."""
+    blocks, rows = _above(edges, top)
+    top = np.ascontiguousarray(top)
+    if len(lo) != len(hi):
+        raise InvariantError("Some ranges have only one end.")
     out = np.empty(len(lo))
-    above = np.empty(top.shape[1])
-    for q in range(len(lo)):
-        above[:] = 0.0
-        _add_top(lo[q], -1.0, edges, top, above)
-        _add_top(hi[q], 1.0, edges, top, above)
-        total = 0.0
-        level = 1
-        while k >> level > 0:
-            width, nodes = 1 << level, k >> level
-            left, right = int(lo[q]) >> level, int(hi[q]) >> level
-            begin = _share(lo[q], left, width) if left < nodes else 0.0
-            end = _share(hi[q], right, width) if right < nodes else 0.0
-            total += (end - begin) ** 2 if left == right else begin * begin + end * end
-            level += 1
-        out[q] = unit * total + (above * above).sum()
+    _range_variances(len(lo), lo, hi, k, unit, blocks, edges, rows, top, np.empty(rows), out)
     return out
 
 
-@njit(cache=True)
-def total_error(first, lo, hi, weight, omega, differences, k, unit, edges, top):
-    """The weighted sum of all queries' variances, row by row."""
-    mass = omega.sum()
-    square, linear = np.zeros(top.shape[1]), np.zeros(top.shape[1])
-    above = np.empty(top.shape[1])
-    for q in range(len(first) - 1):
-        above[:] = 0.0
-        for r in range(first[q], first[q + 1]):
-            _add_top(lo[r], -weight[r], edges, top, above)
-            _add_top(hi[r], weight[r], edges, top, above)
-        square += omega[q] * above * above
-        linear += omega[q] * above
-    total = _summed(square, linear, mass, differences)
-    level = 1
-    while k >> level > 0:
-        width, nodes = 1 << level, k >> level
-        square, linear = np.zeros(nodes), np.zeros(nodes)
-        for q in range(len(first) - 1):
-            at, part = 0, 0.0
-            for end in range(2 * first[q], 2 * first[q + 1]):
-                r = end // 2
-                x, sign = (lo[r], -weight[r]) if end % 2 == 0 else (hi[r], weight[r])
-                node = int(x) >> level
-                if node < nodes:
-                    if node != at:
-                        square[at] += omega[q] * part * part
-                        linear[at] += omega[q] * part
-                        at, part = node, 0.0
-                    part += sign * _share(x, node, width)
-            square[at] += omega[q] * part * part
-            linear[at] += omega[q] * part
-        total += unit * _summed(square, linear, mass, differences)
-        level += 1
+def total_error(
+    first: IntArray,
+    lo: FloatArray,
+    hi: FloatArray,
+    weight: FloatArray,
+    omega: FloatArray,
+    differences: int,
+    k: int,
+    unit: float,
+    edges: FloatArray,
+    top: FloatArray,
+) -> float:
+    """The weighted sum of all queries' variances, row by row.
+
+    If ``differences`` is true, queries are prefixes and the workload is the difference of every two of them.
+    """
+    blocks, rows = _above(edges, top)
+    top = np.ascontiguousarray(top)
+    runs, queries = len(lo), len(first) - 1
+    if first[0] < 0 or first[-1] > runs or len(hi) != runs or len(weight) != runs or len(omega) != queries:
+        raise InvariantError("Queries and their runs do not agree.")
+    above, (square, linear) = np.empty(rows), np.empty((2, max(rows, k // 2)))
+    given = queries, first, lo, hi, weight, omega, differences
+    total: float = _total_error(*given, k, unit, blocks, edges, rows, top, above, square, linear)
     return total
 
 
-@njit(cache=True)
-def _summed(square, linear, mass, differences):
-    """The error of all rows, from each row's sums over the queries, or over the prefixes they are differences of."""
-    if not differences:
-        return square.sum()
-    total = 0.0
-    for r in range(len(square)):
-        total += max(mass * square[r] - linear[r] * linear[r], 0.0)
-    return total
+def _nodes(k: int) -> int:
+    """The number of nodes on all levels."""
+    nodes = 0
+    while k > 1:
+        k = (k + 1) // 2
+        nodes += k
+    return nodes
+
+
+def _within(start: IntArray, number: IntArray, width: int) -> bool:
+    """Whether all parts of a row, by where they begin and how long they are, lie within it."""
+    return bool((start >= 0).all() and (start + number <= width).all())
+
+
+def _above(edges: FloatArray, top: FloatArray) -> tuple[int, int]:
+    """The number of blocks, and of the rows above them."""
+    if len(edges) < 2 or len(top) != len(edges):
+        raise InvariantError("The rows above the blocks do not belong to these blocks.")
+    return len(edges) - 1, top.shape[1]

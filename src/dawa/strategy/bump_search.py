@@ -5,8 +5,10 @@ All of it is public. A sample of the queries steers the descent; the result is c
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray
@@ -45,14 +47,14 @@ class Objective:
 
     Attributes:
         pattern: Where the entries are.
-        queries: One row of the queries' weights per bucket.
+        queries: One row of the queries' weights per bucket, in single or double precision.
         omega: The weight of each query's squared error.
         squares: The weighted sum of all queries' squares, on each bucket.
         inverse: One over each bucket's allowance.
     """
 
     pattern: Pattern
-    queries: FloatArray
+    queries: NDArray[Any]
     omega: FloatArray
     squares: FloatArray
     inverse: FloatArray
