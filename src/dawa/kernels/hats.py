@@ -122,44 +122,13 @@ def error(
     for, the caller has put them into ω and square, and the term of ``linear = Σ ω w`` is subtracted here.
     ``cover`` lists the rows on each bucket.
     """
-    p, k = len(start), len(scale)
-    pivot, lower = factor(start, stop, ptr, values, near, at)
-    sums = running_sums(start, ptr, values, scale)
+    p, k, overlaps = len(start), len(scale), int(at[-1])
+    room = np.empty(TOGETHER * (2 * p + 1) + 11 * p + 6 * overlaps + 2 * (len(values) + p))
+    places = np.empty(k + p + overlaps + 2, np.int64)
     by_value, by_scale = np.zeros(len(values)), np.zeros(k)
-    total = _error(
-        p,
-        k,
-        len(first) - 1,
-        start,
-        stop,
-        ptr,
-        values,
-        near,
-        at,
-        cover_ptr,
-        cover,
-        scale,
-        first,
-        lo,
-        hi,
-        weight,
-        omega,
-        linear,
-        square,
-        differences,
-        gradient,
-        pivot,
-        lower,
-        sums,
-        np.zeros(len(sums)),
-        np.zeros(p),
-        np.zeros(len(lower)),
-        np.empty((p, TOGETHER)),
-        np.empty((p, TOGETHER)),
-        np.zeros(p),
-        by_value,
-        by_scale,
-    )
+    rows = (start, stop, ptr, values, near, at, cover_ptr, cover, scale)
+    queries = (first, lo, hi, weight, omega, linear, square, differences, gradient)
+    total = _error(p, k, len(first) - 1, *rows, *queries, room, places, by_value, by_scale)
     return total, by_value, by_scale
 
 

@@ -2,7 +2,16 @@
  * module beside this says what the arrays are. */
 #include "kernels.h"
 
-enum { TOGETHER = 16 }; /* queries that are solved side by side: a few vector registers */
+enum { TOGETHER = 16, QUADS = TOGETHER / 4 }; /* queries that are solved side by side: a few vector registers */
+
+typedef f64 quad __attribute__((vector_size(32), aligned(8), may_alias));
+typedef struct {
+    quad v[QUADS];
+} lanes;
+
+#define EACH for (i64 h = 0; h < QUADS; h++)
+
+static inline f64 summed(quad x) { return (x[0] + x[2]) + (x[1] + x[3]); }
 
 KERNEL(void, hats_times, i64 p, const i64 *start, const i64 *ptr, const f64 *values, const f64 *x, f64 *y) {
     for (i64 r = 0; r < p; r++) {
@@ -31,15 +40,25 @@ KERNEL(void, hats_transposed_times, i64 p, const i64 *start, const i64 *ptr, con
     }
 }
 
-static f64 product(i64 n, const f64 *a, const f64 *b) {
+static inline f64 product(i64 n, const f64 *a, const f64 *b) {
     REORDER
-    f64 sum = 0.0;
-    for (i64 i = 0; i < n; i++) sum += a[i] * b[i];
+    quad sums = {0}, more = {0};
+    i64 i = 0;
+    for (; i + 8 <= n; i += 8) {
+        sums += *(const quad *)(a + i) * *(const quad *)(b + i);
+        more += *(const quad *)(a + i + 4) * *(const quad *)(b + i + 4);
+    }
+    if (i + 4 <= n) {
+        sums += *(const quad *)(a + i) * *(const quad *)(b + i);
+        i += 4;
+    }
+    f64 sum = summed(sums + more);
+    for (; i < n; i++) sum += a[i] * b[i];
     return sum;
 }
 
-KERNEL(void, hats_factor, i64 p, const i64 *start, const i64 *stop, const i64 *ptr, const f64 *values, const i64 *near,
-       const i64 *at, f64 *restrict pivot, f64 *restrict lower) {
+static void factor(i64 p, const i64 *start, const i64 *stop, const i64 *ptr, const f64 *values, const i64 *near,
+                   const i64 *at, f64 *restrict pivot, f64 *restrict lower) {
     REORDER
     for (i64 r = 0; r < p; r++) {
         const i64 first = near[r], row = at[r] - near[r];
@@ -58,6 +77,11 @@ KERNEL(void, hats_factor, i64 p, const i64 *start, const i64 *stop, const i64 *p
         }
         pivot[r] = total;
     }
+}
+
+KERNEL(void, hats_factor, i64 p, const i64 *start, const i64 *stop, const i64 *ptr, const f64 *values, const i64 *near,
+       const i64 *at, f64 *pivot, f64 *lower) {
+    factor(p, start, stop, ptr, values, near, at, pivot, lower);
 }
 
 static inline void solve(i64 p, i64 columns, const f64 *pivot, const f64 *lower, const i64 *near, const i64 *at,
@@ -305,116 +329,272 @@ KERNEL(void, hats_variances, i64 p, i64 k, i64 n, i64 leaves, i64 m, const f64 *
     }
 }
 
-/* `steps` and `envelope`, `diagonal`, `by_value` and `by_scale` are zeros; `block` and `answers` have room for p rows
- * of TOGETHER numbers. A row's answer to a run is its sum up to the run's end minus its sum up to the run's beginning.
- * So the rows whose right end lies in the run, which are consecutive, get their whole sum; only rows that an end cuts
- * need more. Below, A stands for K⁻¹ f, `steps` is Σ ω w A, as differences along each row, and `diagonal` and
- * `envelope` are Σ ω A Aᵀ. */
-KERNEL(f64, hats_error, i64 p, i64 k, i64 m, const i64 *start, const i64 *stop, const i64 *ptr, const f64 *values,
-       const i64 *near, const i64 *at, const i64 *cover_ptr, const i64 *cover, const f64 *scale, const i64 *first,
-       const f64 *lo, const f64 *hi, const f64 *weight, const f64 *omega, const f64 *linear, const f64 *square,
-       i64 differences, i64 gradient, const f64 *pivot, const f64 *lower, const f64 *sums, f64 *restrict steps,
-       f64 *restrict diagonal, f64 *restrict envelope, f64 *restrict block, f64 *restrict answers,
-       f64 *restrict alpha_sum, f64 *restrict by_value, f64 *restrict by_scale) {
-    REORDER
-    f64 total = 0.0;
-    for (i64 j = 0; j < k; j++) total += scale[j] * scale[j] * square[j];
-    for (i64 i0 = 0; i0 < m; i0 += TOGETHER) {
-        const i64 count = imin(TOGETHER, m - i0);
-        memset(block, 0, (size_t)(p * TOGETHER) * sizeof *block);
-        for (i64 c = 0; c < count; c++) {
-            for (i64 run = first[i0 + c]; run < first[i0 + c + 1]; run++) {
-                const i64 end = beyond(p, stop, hi[run]);
-                for (i64 r = beyond(p, stop, lo[run]); r < end; r++) {
-                    block[r * TOGETHER + c] += weight[run] * sums[ptr[r + 1] + r];
-                }
-                for (i64 side = 0; side < 2; side++) {
-                    const f64 x = side ? hi[run] : lo[run], f = side ? weight[run] : -weight[run];
-                    const i64 j = imin((i64)x, k - 1);
-                    for (i64 e = cover_ptr[j]; e < cover_ptr[j + 1]; e++) {
-                        const i64 r = cover[e];
-                        if (!((f64)start[r] < x && x < (f64)stop[r])) continue;
-                        const f64 *sum = sums + (ptr[r] + r + j - start[r]);
-                        block[r * TOGETHER + c] += f * (sum[0] + (x - (f64)j) * (sum[1] - sum[0]));
-                    }
-                }
-            }
+/* The running sums of n numbers, four at a time, so that few of them wait for each other; x and y may be the same. */
+static void scan(i64 n, const f64 *x, f64 *y) {
+    f64 before = 0.0;
+    i64 i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const f64 two = x[i] + x[i + 1], three = two + x[i + 2], four = two + (x[i + 2] + x[i + 3]);
+        y[i] = before + x[i];
+        y[i + 1] = before + two;
+        y[i + 2] = before + three;
+        y[i + 3] = before = before + four;
+    }
+    for (; i < n; i++) y[i] = before = before + x[i];
+}
+
+/* What the error needs to know, and what it keeps on the way. */
+typedef struct {
+    i64 p, k;
+    const i64 *start, *stop, *ptr, *near, *at, *cover_ptr, *cover;
+    const f64 *values, *scale;
+    const i64 *first;
+    const f64 *lo, *hi, *weight, *omega;
+    i64 *after;              /* for each bucket border, the first row that ends beyond it */
+    i64 *column_ptr, *later; /* the factor by columns: the later rows that overlap each row */
+    f64 *pivot, *lower, *by_column;
+    f64 *inverse;              /* 1 / pivot */
+    f64 *sums;                 /* running sums of values · scale */
+    f64 *steps;                /* Σ ω w A, as differences along each row */
+    lanes *block;              /* f, then g with L g = f, then A = K⁻¹ f: a lane for each query */
+    lanes *turns;              /* for each row, what is added to the weight with which queries cover rows wholly */
+    quad *diagonal, *envelope; /* Σ ω A Aᵀ, the envelope by columns; each number is the sum of a quad */
+    quad *wholes;              /* Σ ω w A of the queries that cover a row wholly, likewise */
+} Errors;
+
+/* Where x lies, as a bucket border below or at it. */
+static inline i64 border(const Errors *s, f64 x) { return imax(0, imin((i64)x, s->k)); }
+
+static void by_columns(const Errors *s) {
+    const i64 p = s->p;
+    i64 *ptr = s->column_ptr;
+    memset(ptr, 0, (size_t)(p + 1) * sizeof *ptr);
+    for (i64 r = 0; r < p; r++) {
+        for (i64 q = s->near[r]; q < r; q++) ptr[q]++;
+    }
+    for (i64 q = 0, total = 0; q <= p; q++) ptr[q] = total += ptr[q]; /* the ends, from which they are filled */
+    for (i64 r = p - 1; r >= 0; r--) {
+        for (i64 q = s->near[r]; q < r; q++) {
+            const i64 e = --ptr[q];
+            s->later[e] = r;
+            s->by_column[e] = s->lower[s->at[r] - s->near[r] + q];
         }
-        memcpy(answers, block, (size_t)(p * TOGETHER) * sizeof *block);
-        solve(p, TOGETHER, pivot, lower, near, at, block);
-        f64 explained = 0.0; /* summed separately, because it nearly cancels a large total */
-        for (i64 r = 0; r < p; r++) {
-            for (i64 c = 0; c < count; c++) {
-                explained += omega[i0 + c] * block[r * TOGETHER + c] * answers[r * TOGETHER + c];
-            }
-        }
-        total -= explained;
-        if (!gradient) continue;
-        for (i64 r = 0; r < p; r++) {
-            f64 *scaled = answers + r * TOGETHER;
-            const f64 *mine = block + r * TOGETHER;
-            for (i64 c = 0; c < count; c++) scaled[c] = omega[i0 + c] * mine[c];
-            for (i64 c = count; c < TOGETHER; c++) scaled[c] = 0.0;
-            diagonal[r] += product(TOGETHER, scaled, mine);
-            f64 *row = envelope + (at[r] - near[r]);
-            for (i64 q = near[r]; q < r; q++) row[q] += product(TOGETHER, scaled, block + q * TOGETHER);
-        }
-        for (i64 c = 0; c < count; c++) {
-            for (i64 run = first[i0 + c]; run < first[i0 + c + 1]; run++) {
-                const i64 end = beyond(p, stop, hi[run]);
-                for (i64 r = beyond(p, stop, lo[run]); r < end; r++) {
-                    steps[ptr[r] + r] += weight[run] * answers[r * TOGETHER + c];
-                }
-                for (i64 side = 0; side < 2; side++) {
-                    const f64 x = side ? hi[run] : lo[run], f = side ? weight[run] : -weight[run];
-                    const i64 j = imin((i64)x, k - 1);
-                    for (i64 e = cover_ptr[j]; e < cover_ptr[j + 1]; e++) {
-                        const i64 r = cover[e];
-                        if (!((f64)start[r] < x && x < (f64)stop[r])) continue;
-                        f64 *step = steps + (ptr[r] + r);
-                        const f64 alpha = f * answers[r * TOGETHER + c];
-                        step[0] += alpha;
-                        step += j - start[r];
-                        step[0] -= ((f64)(j + 1) - x) * alpha;
-                        step[1] -= (x - (f64)j) * alpha;
-                    }
+    }
+}
+
+/* f for the queries from i on. A row's answer to a run is its sum up to the run's end minus its sum up to the run's
+ * beginning. So the rows whose right end lies in the run, which are consecutive, get their whole sum, by `turns`; only
+ * rows that an end cuts need more. */
+static void set_out(const Errors *s, i64 i, i64 count) {
+    f64 *block = (f64 *)s->block, *turns = (f64 *)s->turns;
+    for (i64 c = 0; c < count; c++) {
+        for (i64 run = s->first[i + c]; run < s->first[i + c + 1]; run++) {
+            for (i64 side = 0; side < 2; side++) {
+                const f64 x = side ? s->hi[run] : s->lo[run], f = side ? s->weight[run] : -s->weight[run];
+                const i64 at = border(s, x), j = imin(at, s->k - 1);
+                turns[s->after[at] * TOGETHER + c] -= f;
+                for (i64 e = s->cover_ptr[j]; e < s->cover_ptr[j + 1]; e++) {
+                    const i64 r = s->cover[e];
+                    if (!((f64)s->start[r] < x && x < (f64)s->stop[r])) continue;
+                    const f64 *sum = s->sums + (s->ptr[r] + r + j - s->start[r]);
+                    block[r * TOGETHER + c] += f * (sum[0] + (x - (f64)j) * (sum[1] - sum[0]));
                 }
             }
         }
     }
+}
+
+/* From f to g; returns Σ ω g² / pivot, and in `covering` the weight with which queries cover what comes after the last
+ * row. */
+static f64 forward(const Errors *s, const f64 *omega, lanes *covering) {
+    REORDER
+    lanes cover = {{{0}}}, energy = {{{0}}};
+    for (i64 r = 0; r < s->p; r++) {
+        const f64 *row = s->lower + (s->at[r] - s->near[r]), whole = s->sums[s->ptr[r + 1] + r];
+        lanes g;
+        EACH {
+            cover.v[h] += s->turns[r].v[h];
+            g.v[h] = s->block[r].v[h] + whole * cover.v[h];
+        }
+        for (i64 q = s->near[r]; q < r; q++) {
+            EACH g.v[h] -= row[q] * s->block[q].v[h];
+        }
+        s->block[r] = g;
+        EACH energy.v[h] += s->inverse[r] * g.v[h] * g.v[h];
+    }
+    *covering = cover;
+    f64 total = 0.0;
+    for (i64 c = 0; c < TOGETHER; c++) total += omega[c] * energy.v[c / 4][c % 4];
+    return total;
+}
+
+/* From g to A, and what the gradient needs of it. */
+static void backward(const Errors *s, const f64 *omega, lanes cover) {
+    REORDER
+    lanes weights;
+    memcpy(&weights, omega, sizeof weights);
+    for (i64 q = s->p - 1; q >= 0; q--) {
+        const i64 begin = s->column_ptr[q], end = s->column_ptr[q + 1];
+        lanes a, scaled;
+        EACH a.v[h] = s->inverse[q] * s->block[q].v[h];
+        for (i64 e = begin; e < end; e++) {
+            const quad *other = s->block[s->later[e]].v;
+            EACH a.v[h] -= s->by_column[e] * other[h];
+        }
+        s->block[q] = a;
+        quad diagonal = s->diagonal[q], whole = s->wholes[q];
+        EACH {
+            scaled.v[h] = weights.v[h] * a.v[h];
+            diagonal += scaled.v[h] * a.v[h];
+            whole += scaled.v[h] * cover.v[h];
+            cover.v[h] -= s->turns[q].v[h];
+        }
+        s->diagonal[q] = diagonal;
+        s->wholes[q] = whole;
+        for (i64 e = begin; e < end; e++) {
+            const quad *other = s->block[s->later[e]].v;
+            quad both = s->envelope[e];
+            EACH both += scaled.v[h] * other[h];
+            s->envelope[e] = both;
+        }
+    }
+}
+
+/* What the queries from i on add to the steps of rows that their ends cut. */
+static void step(const Errors *s, i64 i, i64 count) {
+    const f64 *block = (const f64 *)s->block;
+    for (i64 c = 0; c < count; c++) {
+        for (i64 run = s->first[i + c]; run < s->first[i + c + 1]; run++) {
+            for (i64 side = 0; side < 2; side++) {
+                const f64 x = side ? s->hi[run] : s->lo[run], f = side ? s->weight[run] : -s->weight[run];
+                const i64 j = imin(border(s, x), s->k - 1);
+                for (i64 e = s->cover_ptr[j]; e < s->cover_ptr[j + 1]; e++) {
+                    const i64 r = s->cover[e];
+                    if (!((f64)s->start[r] < x && x < (f64)s->stop[r])) continue;
+                    const f64 alpha = f * s->omega[i + c] * block[r * TOGETHER + c];
+                    f64 *row = s->steps + (s->ptr[r] + r), *here = row + (j - s->start[r]);
+                    row[0] += alpha;
+                    here[0] -= ((f64)(j + 1) - x) * alpha;
+                    here[1] -= (x - (f64)j) * alpha;
+                }
+            }
+        }
+    }
+}
+
+/* `room` has room for TOGETHER · (2 p + 1) + 11 p + 6 at[p] + 2 (ptr[p] + p) numbers, `places` for k + p + at[p] + 2;
+ * by_value and by_scale are zeros. */
+KERNEL(f64, hats_error, i64 p, i64 k, i64 m, const i64 *start, const i64 *stop, const i64 *ptr, const f64 *values,
+       const i64 *near, const i64 *at, const i64 *cover_ptr, const i64 *cover, const f64 *scale, const i64 *first,
+       const f64 *lo, const f64 *hi, const f64 *weight, const f64 *omega, const f64 *linear, const f64 *square,
+       i64 differences, i64 gradient, f64 *room, i64 *places, f64 *restrict by_value, f64 *restrict by_scale) {
+    REORDER
+    const i64 edges = at[p], borders = ptr[p] + p;
+    Errors s = {.p = p,
+                .k = k,
+                .start = start,
+                .stop = stop,
+                .ptr = ptr,
+                .near = near,
+                .at = at,
+                .cover_ptr = cover_ptr,
+                .cover = cover,
+                .values = values,
+                .scale = scale,
+                .first = first,
+                .lo = lo,
+                .hi = hi,
+                .weight = weight,
+                .omega = omega};
+    s.after = places;
+    s.column_ptr = s.after + k + 1;
+    s.later = s.column_ptr + p + 1;
+    s.block = (lanes *)room;
+    s.turns = s.block + p;
+    s.diagonal = (quad *)(s.turns + p + 1);
+    s.wholes = s.diagonal + p;
+    s.envelope = s.wholes + p;
+    s.lower = (f64 *)(s.envelope + edges);
+    s.by_column = s.lower + edges;
+    s.pivot = s.by_column + edges;
+    s.inverse = s.pivot + p;
+    f64 *alpha_sum = s.inverse + p;
+    s.sums = alpha_sum + p;
+    s.steps = s.sums + borders;
+
+    factor(p, start, stop, ptr, values, near, at, s.pivot, s.lower);
+    for (i64 r = 0; r < p; r++) s.inverse[r] = 1.0 / s.pivot[r];
+    for (i64 r = 0; r < p; r++) {
+        f64 *sums = s.sums + ptr[r] + r;
+        sums[0] = 0.0;
+        for (i64 e = 0; e < ptr[r + 1] - ptr[r]; e++) sums[e + 1] = values[ptr[r] + e] * scale[start[r] + e];
+        scan(ptr[r + 1] - ptr[r], sums + 1, sums + 1);
+    }
+    for (i64 j = 0, r = 0; j <= k; j++) {
+        while (r < p && stop[r] <= j) r++;
+        s.after[j] = r;
+    }
+    f64 total = 0.0;
+    for (i64 j = 0; j < k; j++) total += scale[j] * scale[j] * square[j];
+    if (gradient) {
+        by_columns(&s);
+        memset(s.diagonal, 0, (size_t)p * sizeof(quad));
+        memset(s.wholes, 0, (size_t)p * sizeof(quad));
+        memset(s.envelope, 0, (size_t)edges * sizeof(quad));
+        memset(s.steps, 0, (size_t)borders * sizeof(f64));
+    }
+    for (i64 i = 0; i < m; i += TOGETHER) {
+        const i64 count = imin(TOGETHER, m - i);
+        f64 weights[TOGETHER] = {0};
+        memcpy(weights, omega + i, (size_t)count * sizeof *weights);
+        memset(s.block, 0, (size_t)p * sizeof(lanes));
+        memset(s.turns, 0, (size_t)(p + 1) * sizeof(lanes));
+        set_out(&s, i, count);
+        lanes cover;
+        total -= forward(&s, weights, &cover);
+        if (!gradient) continue;
+        backward(&s, weights, cover);
+        step(&s, i, count);
+    }
+    memset(alpha_sum, 0, (size_t)p * sizeof *alpha_sum);
     if (differences) {
+        f64 explained = 0.0;
         for (i64 r = 0; r < p; r++) {
             f64 answer = 0.0;
             for (i64 e = ptr[r]; e < ptr[r + 1]; e++) {
                 const i64 j = start[r] + e - ptr[r];
                 answer += values[e] * scale[j] * linear[j];
             }
-            answers[r] = alpha_sum[r] = answer;
+            alpha_sum[r] = answer;
         }
-        solve(p, 1, pivot, lower, near, at, alpha_sum);
-        total += product(p, answers, alpha_sum);
+        f64 *answers = (f64 *)s.block;
+        memcpy(answers, alpha_sum, (size_t)p * sizeof *answers);
+        solve(p, 1, s.pivot, s.lower, near, at, alpha_sum);
+        explained = product(p, answers, alpha_sum);
+        total += explained;
     }
     if (!gradient) return total;
     for (i64 j = 0; j < k; j++) by_scale[j] = 2 * scale[j] * square[j];
     for (i64 r = 0; r < p; r++) {
-        const f64 own = diagonal[r] - alpha_sum[r] * alpha_sum[r];
-        f64 covered = 0.0;
-        for (i64 e = ptr[r]; e < ptr[r + 1]; e++) {
-            const i64 j = start[r] + e - ptr[r];
-            covered += steps[e + r];
-            const f64 cross = covered - linear[j] * alpha_sum[r];
-            by_value[e] += 2 * (values[e] * own - scale[j] * cross);
-            by_scale[j] -= 2 * values[e] * cross;
+        const i64 n = ptr[r + 1] - ptr[r];
+        const f64 alpha = alpha_sum[r], own = summed(s.diagonal[r]) - alpha * alpha;
+        const f64 *entries = values + ptr[r], *part = linear + start[r], *factors = scale + start[r];
+        f64 *covered = s.steps + ptr[r] + r, *slopes = by_value + ptr[r], *scale_slopes = by_scale + start[r];
+        covered[0] += summed(s.wholes[r]);
+        scan(n, covered, covered);
+        for (i64 e = 0; e < n; e++) {
+            const f64 cross = covered[e] - part[e] * alpha;
+            slopes[e] += 2 * (entries[e] * own - factors[e] * cross);
+            scale_slopes[e] -= 2 * entries[e] * cross;
         }
-        const f64 *row = envelope + (at[r] - near[r]);
-        for (i64 q = near[r]; q < r; q++) {
-            const f64 both = 2 * (row[q] - alpha_sum[r] * alpha_sum[q]);
-            const i64 begin = imax(start[r], start[q]), mine = ptr[r] + begin - start[r],
-                      other = ptr[q] + begin - start[q];
-            for (i64 e = 0; e < stop[q] - begin; e++) {
-                by_value[mine + e] += both * values[other + e];
-                by_value[other + e] += both * values[mine + e];
-            }
+    }
+    for (i64 q = 0; q < p; q++) {
+        for (i64 e = s.column_ptr[q]; e < s.column_ptr[q + 1]; e++) {
+            const i64 r = s.later[e], begin = imax(start[r], start[q]), n = stop[q] - begin;
+            const i64 mine = ptr[r] + begin - start[r], other = ptr[q] + begin - start[q];
+            const f64 both = 2 * (summed(s.envelope[e]) - alpha_sum[r] * alpha_sum[q]);
+            for (i64 z = 0; z < n; z++) by_value[mine + z] += both * values[other + z];
+            for (i64 z = 0; z < n; z++) by_value[other + z] += both * values[mine + z];
         }
     }
     return total;
