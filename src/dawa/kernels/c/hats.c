@@ -358,7 +358,7 @@ typedef struct {
     f64 *steps;                /* Σ ω w A, as differences along each row */
     lanes *block;              /* f, then g with L g = f, then A = K⁻¹ f: a lane for each query */
     lanes *turns;              /* for each row, what is added to the weight with which queries cover rows wholly */
-    quad *diagonal, *envelope; /* Σ ω A Aᵀ, the envelope by columns; each number is the sum of a quad */
+    quad *diagonal, *envelope; /* Σ ω A gᵀ, the envelope by columns; each number is the sum of a quad */
     quad *wholes;              /* Σ ω w A of the queries that cover a row wholly, likewise */
 } Errors;
 
@@ -382,10 +382,11 @@ static void by_columns(const Errors *s) {
     }
 }
 
-/* f for the queries from i on. A row's answer to a run is its sum up to the run's end minus its sum up to the run's
- * beginning. So the rows whose right end lies in the run, which are consecutive, get their whole sum, by `turns`; only
- * rows that an end cuts need more. */
-static void set_out(const Errors *s, i64 i, i64 count) {
+/* f for the queries from i on; returns the first row that any of them touches. A row's answer to a run is its sum up
+ * to the run's end minus its sum up to the run's beginning. So the rows whose right end lies in the run, which are
+ * consecutive, get their whole sum, by `turns`; only rows that an end cuts need more. */
+static i64 set_out(const Errors *s, i64 i, i64 count) {
+    i64 touched = s->p;
     f64 *block = (f64 *)s->block, *turns = (f64 *)s->turns;
     for (i64 c = 0; c < count; c++) {
         for (i64 run = s->first[i + c]; run < s->first[i + c + 1]; run++) {
@@ -393,6 +394,7 @@ static void set_out(const Errors *s, i64 i, i64 count) {
                 const f64 x = side ? s->hi[run] : s->lo[run], f = side ? s->weight[run] : -s->weight[run];
                 const i64 at = border(s, x), j = imin(at, s->k - 1);
                 turns[s->after[at] * TOGETHER + c] -= f;
+                touched = imin(touched, s->after[at]);
                 for (i64 e = s->cover_ptr[j]; e < s->cover_ptr[j + 1]; e++) {
                     const i64 r = s->cover[e];
                     if (!((f64)s->start[r] < x && x < (f64)s->stop[r])) continue;
@@ -402,21 +404,22 @@ static void set_out(const Errors *s, i64 i, i64 count) {
             }
         }
     }
+    return touched;
 }
 
-/* From f to g; returns Σ ω g² / pivot, and in `covering` the weight with which queries cover what comes after the last
- * row. */
-static f64 forward(const Errors *s, const f64 *omega, lanes *covering) {
+/* From f to g, which is 0 in the rows before `begin`; returns Σ ω g² / pivot, and in `covering` the weight with which
+ * queries cover what comes after the last row. */
+static f64 forward(const Errors *s, i64 begin, const f64 *omega, lanes *covering) {
     REORDER
     lanes cover = {{{0}}}, energy = {{{0}}};
-    for (i64 r = 0; r < s->p; r++) {
+    for (i64 r = begin; r < s->p; r++) {
         const f64 *row = s->lower + (s->at[r] - s->near[r]), whole = s->sums[s->ptr[r + 1] + r];
         lanes g;
         EACH {
             cover.v[h] += s->turns[r].v[h];
             g.v[h] = s->block[r].v[h] + whole * cover.v[h];
         }
-        for (i64 q = s->near[r]; q < r; q++) {
+        for (i64 q = imax(s->near[r], begin); q < r; q++) {
             EACH g.v[h] -= row[q] * s->block[q].v[h];
         }
         s->block[r] = g;
@@ -428,35 +431,60 @@ static f64 forward(const Errors *s, const f64 *omega, lanes *covering) {
     return total;
 }
 
-/* From g to A, and what the gradient needs of it. */
-static void backward(const Errors *s, const f64 *omega, lanes cover) {
+/* From g to A, and what the gradient needs of it: nothing in the rows before `begin`. */
+static void backward(const Errors *s, i64 begin, const f64 *omega, lanes cover) {
     REORDER
     lanes weights;
     memcpy(&weights, omega, sizeof weights);
-    for (i64 q = s->p - 1; q >= 0; q--) {
-        const i64 begin = s->column_ptr[q], end = s->column_ptr[q + 1];
+    for (i64 q = s->p - 1; q >= begin; q--) {
         lanes a, scaled;
-        EACH a.v[h] = s->inverse[q] * s->block[q].v[h];
-        for (i64 e = begin; e < end; e++) {
+        EACH {
+            const quad g = s->block[q].v[h];
+            a.v[h] = s->inverse[q] * g;
+            scaled.v[h] = weights.v[h] * g;
+        }
+        for (i64 e = s->column_ptr[q]; e < s->column_ptr[q + 1]; e++) {
             const quad *other = s->block[s->later[e]].v;
-            EACH a.v[h] -= s->by_column[e] * other[h];
+            const f64 f = s->by_column[e];
+            quad both = s->envelope[e];
+            EACH {
+                a.v[h] -= f * other[h];
+                both += scaled.v[h] * other[h];
+            }
+            s->envelope[e] = both;
         }
         s->block[q] = a;
         quad diagonal = s->diagonal[q], whole = s->wholes[q];
         EACH {
-            scaled.v[h] = weights.v[h] * a.v[h];
             diagonal += scaled.v[h] * a.v[h];
-            whole += scaled.v[h] * cover.v[h];
+            whole += weights.v[h] * a.v[h] * cover.v[h];
             cover.v[h] -= s->turns[q].v[h];
         }
         s->diagonal[q] = diagonal;
         s->wholes[q] = whole;
+    }
+}
+
+/* Σ ω A Aᵀ on the envelope, row by row in `lower`, and its diagonal in `inverse`, from Σ ω A gᵀ. As Lᵀ A = D⁻¹ g, a
+ * row q of A is D⁻¹ g less the later rows that overlap it, each times its number in L; and these overlap each other. */
+static void finish(const Errors *s) {
+    REORDER
+    for (i64 q = s->p - 1; q >= 0; q--) {
+        const i64 begin = s->column_ptr[q], end = s->column_ptr[q + 1];
+        f64 own = s->inverse[q] * summed(s->diagonal[q]);
         for (i64 e = begin; e < end; e++) {
-            const quad *other = s->block[s->later[e]].v;
-            quad both = s->envelope[e];
-            EACH both += scaled.v[h] * other[h];
-            s->envelope[e] = both;
+            const i64 r = s->later[e];
+            const f64 *row = s->lower + (s->at[r] - s->near[r]);
+            f64 both = s->inverse[q] * summed(s->envelope[e]) - s->by_column[e] * s->inverse[r];
+            for (i64 z = begin; z < e; z++) both -= s->by_column[z] * row[s->later[z]];
+            for (i64 z = e + 1; z < end; z++) {
+                const i64 last = s->later[z];
+                both -= s->by_column[z] * s->lower[s->at[last] - s->near[last] + r];
+            }
+            s->lower[s->at[r] - s->near[r] + q] = both;
+            own -= s->by_column[e] * both;
         }
+        s->inverse[q] = own;
     }
 }
 
@@ -549,11 +577,11 @@ KERNEL(f64, hats_error, i64 p, i64 k, i64 m, const i64 *start, const i64 *stop, 
         memcpy(weights, omega + i, (size_t)count * sizeof *weights);
         memset(s.block, 0, (size_t)p * sizeof(lanes));
         memset(s.turns, 0, (size_t)(p + 1) * sizeof(lanes));
-        set_out(&s, i, count);
+        const i64 begin = set_out(&s, i, count);
         lanes cover;
-        total -= forward(&s, weights, &cover);
+        total -= forward(&s, begin, weights, &cover);
         if (!gradient) continue;
-        backward(&s, weights, cover);
+        backward(&s, begin, weights, cover);
         step(&s, i, count);
     }
     memset(alpha_sum, 0, (size_t)p * sizeof *alpha_sum);
@@ -574,10 +602,11 @@ KERNEL(f64, hats_error, i64 p, i64 k, i64 m, const i64 *start, const i64 *stop, 
         total += explained;
     }
     if (!gradient) return total;
+    finish(&s);
     for (i64 j = 0; j < k; j++) by_scale[j] = 2 * scale[j] * square[j];
     for (i64 r = 0; r < p; r++) {
         const i64 n = ptr[r + 1] - ptr[r];
-        const f64 alpha = alpha_sum[r], own = summed(s.diagonal[r]) - alpha * alpha;
+        const f64 alpha = alpha_sum[r], own = s.inverse[r] - alpha * alpha;
         const f64 *entries = values + ptr[r], *part = linear + start[r], *factors = scale + start[r];
         f64 *covered = s.steps + ptr[r] + r, *slopes = by_value + ptr[r], *scale_slopes = by_scale + start[r];
         covered[0] += summed(s.wholes[r]);
@@ -588,11 +617,12 @@ KERNEL(f64, hats_error, i64 p, i64 k, i64 m, const i64 *start, const i64 *stop, 
             scale_slopes[e] -= 2 * entries[e] * cross;
         }
     }
-    for (i64 q = 0; q < p; q++) {
-        for (i64 e = s.column_ptr[q]; e < s.column_ptr[q + 1]; e++) {
-            const i64 r = s.later[e], begin = imax(start[r], start[q]), n = stop[q] - begin;
+    for (i64 r = 0; r < p; r++) {
+        const f64 *row = s.lower + (at[r] - near[r]);
+        for (i64 q = near[r]; q < r; q++) {
+            const i64 begin = imax(start[r], start[q]), n = stop[q] - begin;
             const i64 mine = ptr[r] + begin - start[r], other = ptr[q] + begin - start[q];
-            const f64 both = 2 * (summed(s.envelope[e]) - alpha_sum[r] * alpha_sum[q]);
+            const f64 both = 2 * (row[q] - alpha_sum[r] * alpha_sum[q]);
             for (i64 z = 0; z < n; z++) by_value[mine + z] += both * values[other + z];
             for (i64 z = 0; z < n; z++) by_value[other + z] += both * values[mine + z];
         }
