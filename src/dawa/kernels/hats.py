@@ -21,9 +21,10 @@ from typing import Any, overload
 import numpy as np
 
 from dawa.arrays import FloatArray, IntArray
+from dawa.errors import InvariantError
 from dawa.kernels.native import Kernel
 
-TOGETHER = 16
+TOGETHER = 24
 """Queries that are solved side by side, as in C."""
 
 _times, _times_exactly = Kernel("hats_times"), Kernel("hats_times_exactly")
@@ -123,7 +124,9 @@ def error(
     ``cover`` lists the rows on each bucket.
     """
     p, k, overlaps = len(start), len(scale), int(at[-1])
-    room = np.empty(TOGETHER * (2 * p + 1) + 11 * p + 6 * overlaps + 2 * (len(values) + p))
+    if len(values) != ptr[-1]:
+        raise InvariantError("There are not as many entries as the rows have.")
+    room = np.empty(TOGETHER * (2 * p + 1) + 8 + 11 * p + 6 * overlaps + 2 * (len(values) + p))
     places = np.empty(k + p + overlaps + 2, np.int64)
     by_value, by_scale = np.zeros(len(values)), np.zeros(k)
     rows = (start, stop, ptr, values, near, at, cover_ptr, cover, scale)

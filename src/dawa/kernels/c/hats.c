@@ -2,7 +2,7 @@
  * module beside this says what the arrays are. */
 #include "kernels.h"
 
-enum { TOGETHER = 16, QUADS = TOGETHER / 4 }; /* queries that are solved side by side: a few vector registers */
+enum { TOGETHER = 24, QUADS = TOGETHER / 4 }; /* queries that are solved side by side: a few vector registers */
 
 typedef f64 quad __attribute__((vector_size(32), aligned(8), may_alias));
 typedef struct {
@@ -77,6 +77,14 @@ static void factor(i64 p, const i64 *start, const i64 *stop, const i64 *ptr, con
         }
         pivot[r] = total;
     }
+}
+
+/* y += f · x, which do not overlap. */
+static inline void add(i64 n, f64 f, const f64 *restrict x, f64 *restrict y) {
+    REORDER
+    i64 i = 0;
+    for (; i + 4 <= n; i += 4) *(quad *)(y + i) += f * *(const quad *)(x + i);
+    for (; i < n; i++) y[i] += f * x[i];
 }
 
 KERNEL(void, hats_factor, i64 p, const i64 *start, const i64 *stop, const i64 *ptr, const f64 *values, const i64 *near,
@@ -384,7 +392,8 @@ static void by_columns(const Errors *s) {
 
 /* f for the queries from i on; returns the first row that any of them touches. A row's answer to a run is its sum up
  * to the run's end minus its sum up to the run's beginning. So the rows whose right end lies in the run, which are
- * consecutive, get their whole sum, by `turns`; only rows that an end cuts need more. */
+ * consecutive, get their whole sum, by `turns`; only the rows on the bucket that an end cuts need more. (If a row
+ * begins just there, that is 0.) */
 static i64 set_out(const Errors *s, i64 i, i64 count) {
     i64 touched = s->p;
     f64 *block = (f64 *)s->block, *turns = (f64 *)s->turns;
@@ -392,12 +401,12 @@ static i64 set_out(const Errors *s, i64 i, i64 count) {
         for (i64 run = s->first[i + c]; run < s->first[i + c + 1]; run++) {
             for (i64 side = 0; side < 2; side++) {
                 const f64 x = side ? s->hi[run] : s->lo[run], f = side ? s->weight[run] : -s->weight[run];
-                const i64 at = border(s, x), j = imin(at, s->k - 1);
-                turns[s->after[at] * TOGETHER + c] -= f;
-                touched = imin(touched, s->after[at]);
+                const i64 j = border(s, x), begin = s->after[j];
+                turns[begin * TOGETHER + c] -= f;
+                touched = imin(touched, begin);
+                if (j == s->k) continue;
                 for (i64 e = s->cover_ptr[j]; e < s->cover_ptr[j + 1]; e++) {
                     const i64 r = s->cover[e];
-                    if (!((f64)s->start[r] < x && x < (f64)s->stop[r])) continue;
                     const f64 *sum = s->sums + (s->ptr[r] + r + j - s->start[r]);
                     block[r * TOGETHER + c] += f * (sum[0] + (x - (f64)j) * (sum[1] - sum[0]));
                 }
@@ -488,30 +497,33 @@ static void finish(const Errors *s) {
     }
 }
 
-/* What the queries from i on add to the steps of rows that their ends cut. */
+/* What the queries from i on add to the steps of rows that their ends cut; it also forgets their turns. */
 static void step(const Errors *s, i64 i, i64 count) {
     const f64 *block = (const f64 *)s->block;
+    f64 *turns = (f64 *)s->turns;
     for (i64 c = 0; c < count; c++) {
         for (i64 run = s->first[i + c]; run < s->first[i + c + 1]; run++) {
             for (i64 side = 0; side < 2; side++) {
                 const f64 x = side ? s->hi[run] : s->lo[run], f = side ? s->weight[run] : -s->weight[run];
-                const i64 j = imin(border(s, x), s->k - 1);
+                const i64 j = border(s, x);
+                turns[s->after[j] * TOGETHER + c] = 0.0;
+                if (j == s->k) continue;
+                const f64 left = (f64)(j + 1) - x, right = x - (f64)j, scaled = f * s->omega[i + c];
                 for (i64 e = s->cover_ptr[j]; e < s->cover_ptr[j + 1]; e++) {
                     const i64 r = s->cover[e];
-                    if (!((f64)s->start[r] < x && x < (f64)s->stop[r])) continue;
-                    const f64 alpha = f * s->omega[i + c] * block[r * TOGETHER + c];
-                    f64 *row = s->steps + (s->ptr[r] + r), *here = row + (j - s->start[r]);
-                    row[0] += alpha;
-                    here[0] -= ((f64)(j + 1) - x) * alpha;
-                    here[1] -= (x - (f64)j) * alpha;
+                    const f64 alpha = scaled * block[r * TOGETHER + c];
+                    f64 *here = s->steps + (s->ptr[r] + r + j - s->start[r]);
+                    s->wholes[r][0] += alpha;
+                    here[0] -= left * alpha;
+                    here[1] -= right * alpha;
                 }
             }
         }
     }
 }
 
-/* `room` has room for TOGETHER · (2 p + 1) + 11 p + 6 at[p] + 2 (ptr[p] + p) numbers, `places` for k + p + at[p] + 2;
- * by_value and by_scale are zeros. */
+/* `room` has room for TOGETHER · (2 p + 1) + 8 + 11 p + 6 at[p] + 2 (ptr[p] + p) numbers, `places` for k + p + at[p] +
+ * 2; by_value and by_scale are zeros. */
 KERNEL(f64, hats_error, i64 p, i64 k, i64 m, const i64 *start, const i64 *stop, const i64 *ptr, const f64 *values,
        const i64 *near, const i64 *at, const i64 *cover_ptr, const i64 *cover, const f64 *scale, const i64 *first,
        const f64 *lo, const f64 *hi, const f64 *weight, const f64 *omega, const f64 *linear, const f64 *square,
@@ -537,7 +549,7 @@ KERNEL(f64, hats_error, i64 p, i64 k, i64 m, const i64 *start, const i64 *stop, 
     s.after = places;
     s.column_ptr = s.after + k + 1;
     s.later = s.column_ptr + p + 1;
-    s.block = (lanes *)room;
+    s.block = (lanes *)(((uintptr_t)room + 63) & ~(uintptr_t)63); /* no lane lies across two lines of the cache */
     s.turns = s.block + p;
     s.diagonal = (quad *)(s.turns + p + 1);
     s.wholes = s.diagonal + p;
@@ -571,22 +583,25 @@ KERNEL(f64, hats_error, i64 p, i64 k, i64 m, const i64 *start, const i64 *stop, 
         memset(s.envelope, 0, (size_t)edges * sizeof(quad));
         memset(s.steps, 0, (size_t)borders * sizeof(f64));
     }
+    memset(s.block, 0, (size_t)p * sizeof(lanes));
+    memset(s.turns, 0, (size_t)(p + 1) * sizeof(lanes));
     for (i64 i = 0; i < m; i += TOGETHER) {
         const i64 count = imin(TOGETHER, m - i);
         f64 weights[TOGETHER] = {0};
         memcpy(weights, omega + i, (size_t)count * sizeof *weights);
-        memset(s.block, 0, (size_t)p * sizeof(lanes));
-        memset(s.turns, 0, (size_t)(p + 1) * sizeof(lanes));
         const i64 begin = set_out(&s, i, count);
         lanes cover;
         total -= forward(&s, begin, weights, &cover);
-        if (!gradient) continue;
-        backward(&s, begin, weights, cover);
-        step(&s, i, count);
+        if (gradient) {
+            backward(&s, begin, weights, cover);
+            step(&s, i, count);
+        } else {
+            memset(s.turns + begin, 0, (size_t)(p + 1 - begin) * sizeof(lanes));
+        }
+        memset(s.block + begin, 0, (size_t)(p - begin) * sizeof(lanes));
     }
     memset(alpha_sum, 0, (size_t)p * sizeof *alpha_sum);
     if (differences) {
-        f64 explained = 0.0;
         for (i64 r = 0; r < p; r++) {
             f64 answer = 0.0;
             for (i64 e = ptr[r]; e < ptr[r + 1]; e++) {
@@ -598,8 +613,7 @@ KERNEL(f64, hats_error, i64 p, i64 k, i64 m, const i64 *start, const i64 *stop, 
         f64 *answers = (f64 *)s.block;
         memcpy(answers, alpha_sum, (size_t)p * sizeof *answers);
         solve(p, 1, s.pivot, s.lower, near, at, alpha_sum);
-        explained = product(p, answers, alpha_sum);
-        total += explained;
+        total += product(p, answers, alpha_sum);
     }
     if (!gradient) return total;
     finish(&s);
@@ -623,8 +637,8 @@ KERNEL(f64, hats_error, i64 p, i64 k, i64 m, const i64 *start, const i64 *stop, 
             const i64 begin = imax(start[r], start[q]), n = stop[q] - begin;
             const i64 mine = ptr[r] + begin - start[r], other = ptr[q] + begin - start[q];
             const f64 both = 2 * (row[q] - alpha_sum[r] * alpha_sum[q]);
-            for (i64 z = 0; z < n; z++) by_value[mine + z] += both * values[other + z];
-            for (i64 z = 0; z < n; z++) by_value[other + z] += both * values[mine + z];
+            add(n, both, values + other, by_value + mine);
+            add(n, both, values + mine, by_value + other);
         }
     }
     return total;
