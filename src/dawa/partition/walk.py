@@ -22,6 +22,8 @@ from dawa.partition.buckets import Buckets, StopRule
 from dawa.partition.split import LARGEST_LOSS, SplitTable, split_table
 
 LARGEST_SHARE = Fraction(95, 100)
+HIGHEST = 62
+"""Two to this power is the largest domain; with some fans, the root is higher."""
 
 Score = Callable[[Occupied, IntArray, IntArray, IntArray], IntArray]
 
@@ -149,15 +151,17 @@ class Nodes:
 
     def stop(self, size: int) -> IntArray:
         """One past the last cell of each node."""
-        return np.minimum(self.start + (np.int64(1) << self.height), size)
+        widths: IntArray = np.minimum(np.int64(1) << np.minimum(self.height, HIGHEST), size - self.start)
+        return self.start + widths
 
     def children(self, size: int, fan: int = 2) -> "Nodes":
         """The equal parts of each node, without parts outside the domain, each no higher than its cells need."""
         bits = fan.bit_length() - 1
         low = self.height - bits
-        start = np.concatenate([self.start + (np.int64(part) << low) for part in range(fan)])
-        height, depth = np.tile(low, fan), np.tile(self.depth + 1, fan)
-        return Nodes(start, _trimmed(start, height, size, bits), depth).where(start < size)
+        inside = [part <= (size - 1 - self.start) >> low for part in range(fan)]
+        start = np.concatenate([(self.start + (np.int64(part) << low))[there] for part, there in enumerate(inside)])
+        height, depth = (np.concatenate([each[there] for there in inside]) for each in (low, self.depth + 1))
+        return Nodes(start, _trimmed(start, height, size, bits), depth)
 
 
 def whole(size: int, fan: int = 2) -> Nodes:
@@ -253,7 +257,7 @@ def cells_of(start: IntArray, stop: IntArray) -> IntArray:
 def _trimmed(start: IntArray, height: IntArray, size: int, bits: int) -> IntArray:
     """The least height that still covers a node's cells inside the domain."""
     trimmed = height.copy()
-    for last in np.flatnonzero((start < size) & (start + (np.int64(1) << height) > size)):
+    for last in np.flatnonzero(np.int64(1) << np.minimum(height, HIGHEST) > size - start):
         trimmed[last] = _height(size - int(start[last]), bits)
     return trimmed
 
