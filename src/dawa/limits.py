@@ -116,6 +116,9 @@ MOST_DIGITS = 38
 MOST_SPLIT_ENTRIES = 2**23
 """Entries of a table of split probabilities."""
 
+MOST_NODES = 2**26
+"""Nodes on a level of a walk; if coins ask for more, these are buckets as they are."""
+
 MOST_MEDIAN_LEVELS = 16
 """Levels of a tree that are cut at medians: far more than any budget can pay for."""
 

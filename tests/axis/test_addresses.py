@@ -32,11 +32,17 @@ def test_a_network_is_a_range():
     assert axis.span(IPv4Address("10.0.0.0"), 167772160 + 5) == (0, 5)
     assert axis.span("10.0.0.0/8", "10.0.0.0/8") == (0, axis.size)
     every = Axis.ipv4("ip")
-    assert every.ends("0.0.0.0/0") == ("0.0.0.0", "256.0.0.0")
-    assert written.written(every, [0], [every.size]) == (["0.0.0.0"], ["256.0.0.0"])
+    assert every.ends("0.0.0.0/0") == (every.start, every.stop) == written_ends(every)
+    assert every.stop == "256.0.0.0"
     assert every.span("255.255.255.255", "256.0.0.0") == (2**32 - 1, 2**32)
     top = Axis.ipv6("ip", "ffff::/16", prefix=64)
     assert top.span("ffff:ffff::", "10000::") == (2**48 - 2**32, 2**48)
+
+
+def written_ends(axis):
+    """Both ends of an axis as tables have them."""
+    (lo,), (hi,) = written.written(axis, [0], [axis.size])
+    return lo, hi
 
 
 def test_what_can_lie_outside():
@@ -121,13 +127,14 @@ def test_a_release_answers_networks(tmp_path):
     found = release.answer("10.7.0.0/16")
     assert abs(found.value - 500) < 10
     assert (found.lo, found.hi) == ("10.7.0.0", "10.8.0.0")
-    assert [one.value for one in release.answers(["10.7.0.0/16", "10.0.0.0/8"])][0] == found.value
+    assert release.answers(["10.7.0.0/16", "10.0.0.0/8"])[0].value == found.value
     assert release.share("10.7.0.0/16").value == pytest.approx(500 / 800, abs=0.05)
     assert [kind.label for kind in release.apart()] == ["ip below 10.0.0.0", "ip from 11.0.0.0 on", "ip missing"]
     assert release.quantile(0.1).value == "10.7.1.0/24"
-    assert set(release.sample(50, seed=1)) and all(addresses.read(one, 4) for one in release.sample(50, seed=1))
+    assert all(addresses.read(one, 4) for one in release.sample(50, seed=1))
     again = dawa.load(release.save(tmp_path / "release.json"))
-    assert again.axes == release.axes and again.answer("10.7.0.0/16") == found
+    assert again.axes == release.axes
+    assert again.answer("10.7.0.0/16") == found
     assert release.buckets[0].lo == "10.0.0.0"
     with pytest.raises(OptionError, match="addresses"):
         release.mean()

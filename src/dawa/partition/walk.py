@@ -17,6 +17,7 @@ from dawa import budget, check, kernels
 from dawa.arrays import BoolArray, IntArray, frozen
 from dawa.counts import Occupied
 from dawa.errors import BudgetError, OptionError
+from dawa.limits import MOST_NODES
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets, StopRule
 from dawa.partition.split import LARGEST_LOSS, SplitTable, split_table
@@ -190,10 +191,15 @@ def walk(
     A node that splits has ``fan`` children, a power of two. The score takes the counts, the records before each
     occupied cell, and the ends of intervals. It must be a whole number that one record moves by at most 1 and that is
     no larger for a part of an interval.
+
+    A level of more than ``MOST_NODES`` nodes is the last one. Its leaves have depth -1: no coin says how even they are.
     """
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(exposed.counts)))
     leaves, nodes = [roots.where(np.zeros(len(roots.start), bool))], roots
     while len(nodes.start):
+        if len(nodes.start) > MOST_NODES:
+            leaves.append(Nodes(nodes.start, nodes.height, np.full(len(nodes.start), -1)))
+            break
         stop = nodes.stop(size)
         divisible = stop - nodes.start > 1
         leaves.append(nodes.where(~divisible))
