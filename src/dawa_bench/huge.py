@@ -11,7 +11,7 @@ records. An error is the mean L1 error over ranges and trials; below 1 the huge 
 
 Examples:
   python -m dawa_bench.huge                                   2^62 cells and 10,000 records, a small try
-  python -m dawa_bench.huge --records 1000000 --trials 12     the figures of docs/limits.md
+  python -m dawa_bench.huge --records 1000000 --trials 6      the figures of docs/limits.md
   python -m dawa_bench.huge --bits 32 --records 10000000      all addresses of IPv4
   python -m dawa_bench.huge --table                           a release of a table, sources and all, in place of counts
 """

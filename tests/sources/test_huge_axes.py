@@ -108,7 +108,7 @@ def test_postgres_finds_the_same_cells(postgres):
     values = some()
     with psycopg.connect(postgres) as connection:
         for name, kind in (("wide_i", "bigint"), ("wide_n", "numeric"), ("wide_t", "text")):
-            connection.execute(f"drop table if exists {name}")  # noqa: S608  our own names
+            connection.execute(f"drop table if exists {name}")
             connection.execute(f"create table {name} (x {kind})")
             rows = [(str(value) if kind == "text" else value,) for value in values]
             connection.cursor().executemany(f"insert into {name} values (%s)", rows)  # noqa: S608  our own names
