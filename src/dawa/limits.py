@@ -5,8 +5,17 @@ Limits are public and fixed. What exceeds one is refused with a hint, or done in
 
 # Axes and domains.
 
-MOST_CELLS_ON_AXIS = 2**48
-"""Floats still tell the borders of this many cells apart, and number them exactly."""
+MOST_CELLS_ON_AXIS = 2**62
+"""Positions are 64-bit numbers, and so are sums of two; none is a float on the way from a value to its cell."""
+
+MOST_CELLS_BESIDE = 2**48
+"""Cells of an axis beside other axes: corners of boxes are floats, which still tell this many borders apart."""
+
+MOST_CELLS_IN_FLOATS = 2**53
+"""Up to this many, every border of an axis is a float."""
+
+MOST_BITS_OF_ADDRESSES = 62
+"""Bits that tell the cells of an axis of addresses apart."""
 
 MOST_EDGES = 4097
 """Edges of an axis; engines search them by comparisons that are written out."""
@@ -106,6 +115,9 @@ MOST_DIGITS = 38
 
 MOST_SPLIT_ENTRIES = 2**23
 """Entries of a table of split probabilities."""
+
+MOST_NODES = 2**26
+"""Nodes on a level of a walk; if coins ask for more, these are buckets as they are."""
 
 MOST_MEDIAN_LEVELS = 16
 """Levels of a tree that are cut at medians: far more than any budget can pay for."""

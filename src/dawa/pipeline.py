@@ -28,7 +28,7 @@ from dawa.errors import (
     OptionError,
     WorkloadError,
 )
-from dawa.limits import MOST_AXES, MOST_CELLS
+from dawa.limits import MOST_AXES, MOST_CELLS, MOST_CELLS_BESIDE
 from dawa.mechanisms import Mechanism, MechanismLike
 from dawa.mechanisms.catalogue import Identity
 from dawa.noise.randomness import Randomness, randomness_for
@@ -456,6 +456,12 @@ def listed_axes(axes: AxisLike) -> tuple[Axis | AutoAxis, ...]:
         raise AxisError(f"There are {len(listed)} axes.", f"pass at most {MOST_AXES}.")
     if len({axis.column for axis in listed}) < len(listed):
         raise AxisError("Two axes have the same column.", "name each column once.")
+    for axis in listed:
+        if len(listed) > 1 and isinstance(axis, Axis) and axis.size > MOST_CELLS_BESIDE:
+            raise AxisError(
+                f"The axis {told(axis.column)} has {axis.size:,} cells, and beside other axes it may have 2^48.",
+                "choose a coarser step: buckets narrower than the noise allows are merged anyway.",
+            )
     if math.prod(axis.size for axis in listed if isinstance(axis, Axis)) > MOST_CELLS:
         raise AxisError(
             "The axes have more than 2^62 cells altogether.",

@@ -65,6 +65,12 @@ def ordered(labels=("none", "primary", "secondary", "bachelor", "master", "docto
     return dawa.release({column: values}, dawa.Axis.ordered(column, labels), epsilon="0.5", seed=0)
 
 
+def addresses(axis):
+    """A release of addresses with a hill and a plain."""
+    cells = peaks(np.random.default_rng(6), 5000, axis.size).astype(np.int64)
+    return dawa.release({"ip": axis.value(cells).tolist()}, axis, epsilon="0.5", seed=0, effort="fast")
+
+
 KINDS = {
     "walk with hats": lambda: line(strategy="hats"),
     "walk with a tree": lambda: line(strategy="greedy", branching=4),
@@ -82,6 +88,8 @@ KINDS = {
     "every hour in a zone": lambda: dates("1 hour", "America/New_York", partition="none"),
     "days in a zone": lambda: dates("1 day", "Europe/Berlin"),
     "ordered": ordered,
+    "addresses": lambda: addresses(dawa.Axis.ipv4("ip", "10.0.0.0/8", prefix=24)),
+    "networks of IPv6": lambda: addresses(dawa.Axis.ipv6("ip", "2001:db8::/32")),
     "map with bumps": lambda: plane(effort="fast"),
     "map of cells with bumps": lambda: plane(partition="none", strategy="bumps", effort="fast"),
     "map with a tree": lambda: plane(strategy="greedy"),

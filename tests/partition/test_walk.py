@@ -182,6 +182,55 @@ def test_the_walk_draws_trees_with_the_enumerated_probabilities():
     assert statistic < degrees + 5 * math.sqrt(2 * degrees) + 25
 
 
+def capped(chances, tree, most):
+    """The log-probability of a tree if a level of more than so many nodes is the last one; None if it cannot occur."""
+    level, depth, found = [(tree, 0, HEIGHT)], 0, 0.0
+    while level:
+        if len(level) > most:
+            return found if all(node is None for node, _, _ in level) else None
+        below = []
+        for node, start, height in level:
+            if height == 0:
+                continue
+            split, stop = chances.coin(start, height, depth)
+            found += stop if node is None else split
+            if node is not None:
+                below += [(part, start + (half << (height - 1)), height - 1) for half, part in enumerate(node)]
+        level, depth = below, depth + 1
+    return found
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_a_walk_whose_work_is_bounded_loses_no_more_on_every_tree(monkeypatch, most):
+    table = walks.split_table(Fraction(2), 0.15, -0.7)
+    every = list(trees(HEIGHT))
+    for cells, other, _ in neighbours(200, seed=2):
+        both = Chances(cells, table), Chances(other, table)
+        one, two = ([capped(chances, tree, most) for tree in every] for chances in both)
+        assert [chance is None for chance in one] == [chance is None for chance in two]
+        losses = [abs(a - b) for a, b in zip(one, two, strict=True) if a is not None and b is not None]
+        assert max(losses) <= 2 + 1e-12
+        assert sum(math.exp(chance) for chance in one if chance is not None) == pytest.approx(1)
+    possible = {tuple(leaves(tree)) for tree, chance in zip(every, one, strict=True) if chance is not None}
+    monkeypatch.setattr(walks, "MOST_NODES", most)
+    rough, source = Counts.of([9, 0, 0, 400, 4, 4, 2000, 1]).exposed, Seeded(6)
+    for _ in range(300):
+        found = walk(rough, CELLS, whole(CELLS), table, source)
+        assert tuple(zip(found.start.tolist(), found.height.tolist(), strict=True)) in possible
+        assert (found.depth >= -1).all()
+    assert (found.depth == -1).any(), "these counts make the walk go on until it is stopped"
+
+
+@pytest.mark.parametrize("fan", [2, 4, 8, 16])
+def test_the_largest_domain_is_divided_by_every_fan(fan):
+    size, records = 2**62, np.array([0, 5, 2**40, 2**61 - 1, 2**61, 2**62 - 1])
+    for last in (size, size - 3, 2**61 + 1):
+        exposed = Counts.sparse((last,), records[records < last], np.full((records < last).sum(), 10**6)).exposed
+        found = two_phase(exposed, last, Fraction(1), Walk(fan=fan, least=min(0.15, 0.5 / fan)), Seeded(1))
+        assert (found.bounds[0], found.bounds[-1]) == (0, last)
+        assert (np.diff(found.bounds) > 0).all()
+
+
 # --- structure ------------------------------------------------------------------------------------------------------
 
 

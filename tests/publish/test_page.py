@@ -25,6 +25,8 @@ def random_ends(rng, axis, *, whole):
         span = axis.stop.replace(tzinfo=None) - axis.start.replace(tzinfo=None)
         moments = sorted(axis.start.replace(tzinfo=None) + span * x for x in rng.uniform(0.01, 0.99, 2))
         return tuple(f"{moment:%Y-%m-%d %H:%M:%S}" for moment in moments)
+    if axis.kind == "addresses":
+        return tuple(axis.value(np.sort(rng.uniform(0, axis.size, 2))))
     low, high = float(axis.start), float(axis.stop)
     return tuple(f"{x:.4f}" for x in np.sort(rng.uniform(low, high, 2)))
 
@@ -281,6 +283,22 @@ def test_a_line_of_many_cells(browser, tmp_path):
     with opened(browser, release.report(tmp_path / "many.html")) as sheet:
         found = sheet.asked([fragment([lo], [hi]) for lo, hi in ends])
         assert found == [[*written(release.answer(lo, hi)), ""] for lo, hi in ends]
+
+
+def test_networks_are_typed_as_they_are_in_python(browser, made):
+    release, path = made("addresses")
+    with opened(browser, path) as sheet:
+        for lo, hi in (("10.64.0.0/10", "10.64.0.0/10"), ("10.1.2.0/24", "10.9.0.0"), ("10.0.0.7", "10.0.0.9")):
+            assert sheet.asked([fragment([lo], [hi])]) == [[*written(release.answer(lo, hi)), ""]]
+    assert release.answer("10.64.0.0/10").value == release.answer("10.64.0.0/10", "10.64.0.0/10").value
+
+
+def test_a_line_of_more_cells_than_numbers_says_so(browser, tmp_path):
+    axis = dawa.Axis("x", 0, 2**62)
+    release = dawa.release({"x": [2**60 + 5] * 900 + list(range(900))}, axis, epsilon=1, seed=0, effort="fast")
+    with opened(browser, release.report(tmp_path / "huge.html")) as sheet:
+        assert "dawa query" in sheet.texts("explore")[0]
+        assert "ε = 1" in sheet.page.locator("header").text_content()
 
 
 def test_a_map_of_more_cells_than_numbers_says_so(browser, tmp_path):

@@ -150,7 +150,9 @@ def test_the_moved_records_add_up(buckets):
 def test_drawn_places_are_those_of_the_running_sum(buckets, seed):
     found = line(buckets)
     even = np.random.default_rng(seed).uniform(0, found.bounds[-1], 50)
-    moved = found.places(even)
+    bucket = np.clip(np.searchsorted(found.bounds, even, side="right") - 1, 0, len(found.totals) - 1)
+    start, width = found.bounds[bucket], np.diff(found.bounds)[bucket]
+    moved = start + width * found.moved_parts(bucket, (even - start) / width)
     wanted = np.interp(even, found.bounds, found.below)
     np.testing.assert_allclose(found.before(moved), wanted, atol=1e-9 * (1 + found.below[-1]))
     order = np.argsort(even)
@@ -289,7 +291,8 @@ def test_queries_of_several_runs_know_where_they_cut():
     with pytest.raises(InvariantError, match="corners"):
         smooth.totals_of(smooth.buckets.queries(runs))
     lo, hi = np.array([0.25, 1.5]), np.array([2.0, 3.75])
-    expected = smooth.placed.before(smooth.placed.border(hi)) - smooth.placed.before(smooth.placed.border(lo))
+    borders = (np.interp(end, np.arange(len(smooth.buckets) + 1), smooth.buckets.bounds) for end in (hi, lo))
+    expected = smooth.placed.before(next(borders)) - smooth.placed.before(next(borders))
     np.testing.assert_allclose(smooth.totals_of(BucketQueries.of_runs(len(smooth.buckets), lo, hi)), expected)
 
 

@@ -4,7 +4,7 @@ A record whose value is missing, outside the bounds or not listed can be counted
 axes it may lack a cell on some of them and not on others; every combination is a cell of its own.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Protocol
 
@@ -57,7 +57,8 @@ def clipped(axis: Axis, *, first: bool, last: bool) -> str:
     """
     if axis.outside != "clip":
         return ""
-    ends = [end for end, meant in ((lowest(axis), first), (highest(axis), last)) if meant]
+    sides: tuple[tuple[State, Callable[[Axis], str], bool], ...] = (("below", lowest, first), ("above", highest, last))
+    ends = [end(axis) for state, end, meant in sides if meant and state in axis.beyond]
     return " and ".join(f"everything {end}" for end in ends)
 
 

@@ -18,13 +18,13 @@ from dawa.axis.dates import DateAxis, zone_named
 from dawa.axis.numbers import EdgeAxis, NumberAxis
 from dawa.axis.readings import MONTHS, UNITS, Number, exact
 from dawa.errors import AxisError
-from dawa.limits import MOST_CELLS_ON_AXIS, MOST_DATE_RUNS
+from dawa.limits import MOST_CELLS_BESIDE, MOST_DATE_RUNS
 from dawa.numerals import is_number, told
 
 SHARE = Fraction(1, 20)
 """The part of epsilon that is spent on finding the bounds of one axis, if nobody says otherwise."""
 REACH = range(46, 3, -2)
-"""Numbers are looked for up to 2^46 steps from 0, where even the widest bounds leave fewer than 2^48 cells, or less."""
+"""Numbers are looked for up to 2^46 steps from 0, or less: enough for every unit that people use."""
 OCTAVES_OF_ROOM, YEARS_OF_ROOM = 2, 1
 """How many cells of the grid are added on each side of those that stand out of the noise."""
 FINEST = 10**18
@@ -120,7 +120,7 @@ class AutoAxis:
         number, unit = readings.step(self.step)
         changes = 4 if self.zone is not None and unit in {"day", "week"} else 12 / number / MONTHS.get(unit, 12)
         length = number * UNITS.get(unit, UNITS["day"])
-        return years * changes < MOST_DATE_RUNS and years * 366 * UNITS["day"] // length < MOST_CELLS_ON_AXIS
+        return years * changes < MOST_DATE_RUNS and years * 366 * UNITS["day"] // length < MOST_CELLS_BESIDE
 
     def _years(self, first: int, last: int) -> DateAxis:
         """Cells of about a year: all of one length, because engines are slow at cells that follow the calendar."""

@@ -17,6 +17,7 @@ from dawa.limits import MOST_CELLS_ON_AXIS, MOST_NAME
 from dawa.numerals import brief, told
 
 if TYPE_CHECKING:
+    from dawa.axis.addresses import AddressAxis
     from dawa.axis.auto import AutoAxis
     from dawa.axis.dates import DateAxis
     from dawa.axis.numbers import EdgeAxis
@@ -38,7 +39,7 @@ KINDS: dict[str, Any] = {}
 class Axis:
     """Numbers from ``start`` up to but not including ``stop``, in cells of width ``step``.
 
-    ``Axis.edges``, ``Axis.dates`` and ``Axis.ordered`` make the other kinds.
+    ``Axis.edges``, ``Axis.dates``, ``Axis.ipv4``, ``Axis.ipv6`` and ``Axis.ordered`` make the other kinds.
 
     >>> age = Axis("age", 0, 120)
     >>> age.size
@@ -125,6 +126,44 @@ class Axis:
         """
         made: DateAxis = KINDS["dates"](column, start, stop, step, zone, outside, missing)
         return made
+
+    @staticmethod
+    def ipv4(
+        column: str,
+        within: str = "0.0.0.0/0",
+        prefix: int = 32,
+        outside: Outside = "clip",
+        missing: Missing = "own",
+    ) -> "AddressAxis":
+        """IPv4 addresses, from text such as ``10.0.0.1`` or from whole numbers.
+
+        Args:
+            column: Where a table holds the addresses.
+            within: The network in which they are counted.
+            prefix: How many leading bits the addresses of a cell share: 32 tells single addresses apart, 24 networks
+                of 256 of them.
+            outside: ``"clip"``, ``"drop"`` or ``"own"``.
+            missing: ``"own"`` or ``"drop"``; what is not an address is missing.
+
+        >>> Axis.ipv4("client", "10.0.0.0/8", prefix=24).size
+        65536
+        """
+        return _of_version(4, column, within, prefix, outside, missing)
+
+    @staticmethod
+    def ipv6(
+        column: str,
+        within: str = "2000::/3",
+        prefix: int = 64,
+        outside: Outside = "clip",
+        missing: Missing = "own",
+    ) -> "AddressAxis":
+        """IPv6 addresses, from text such as ``2001:db8::1``; at most 62 bits lie between ``within`` and ``prefix``.
+
+        >>> Axis.ipv6("client", "2001:db8::/32").size == 2**32
+        True
+        """
+        return _of_version(6, column, within, prefix, outside, missing)
 
     @staticmethod
     def ordered(
@@ -278,9 +317,21 @@ class Axis:
                 raise AxisError(f"{name}={told(getattr(self, name))} is unknown.", f"choose {listed}.")
         if cells is not None and cells > MOST_CELLS_ON_AXIS:
             raise AxisError(
-                f"The axis {told(self.column)} has {brief(cells)} cells, more than 2^48.",
+                f"The axis {told(self.column)} has {brief(cells)} cells, more than 2^62.",
                 "choose a coarser step: buckets narrower than the noise allows are merged anyway.",
             )
+
+
+def _of_version(
+    version: int, column: str, within: str, prefix: int, outside: Outside, missing: Missing
+) -> "AddressAxis":
+    """An axis of addresses of one version."""
+    made: AddressAxis = KINDS["addresses"](column, within, prefix, outside, missing)
+    if made.version != version:
+        raise AxisError(
+            f"within={told(within)} is a network of IPv{made.version}.", f"use dawa.Axis.ipv{made.version}."
+        )
+    return made
 
 
 def is_text(name: str) -> bool:

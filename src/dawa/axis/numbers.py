@@ -9,14 +9,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dawa.arrays import FloatArray
 from dawa.axis.base import NO_BOUNDS, Axis, Missing, Outside
 from dawa.axis.readings import Number, exact
 from dawa.budget import shown
 from dawa.errors import AxisError
-from dawa.limits import MOST_EDGES
+from dawa.limits import MOST_CELLS_IN_FLOATS, MOST_EDGES
 from dawa.numerals import brief, told
 
 
@@ -88,14 +88,25 @@ class NumberAxis(Axis):
         """Whether every cell is exactly one integer."""
         return self.step == 1 and self.start.denominator == 1
 
-    def value(self, border: ArrayLike) -> FloatArray:
-        """The float nearest to the attribute's value at a cell border; half a cell is half a step."""
+    def value(self, border: ArrayLike) -> NDArray[Any]:
+        """The attribute's value at a cell border, or the float nearest to it; half a cell is half a step.
+
+        Where floats do not hold every whole number, whole numbers of up to 64 bits stay what they are.
+        """
         first, width, unit = self.whole_numbers
         borders = np.asarray(border)
-        if abs(first) + self.size * width < 2**53 and unit < 2**53:
+        if abs(first) + self.size * width < MOST_CELLS_IN_FLOATS and unit < MOST_CELLS_IN_FLOATS:
             return np.asarray((first + borders.astype(np.float64) * width) / unit)  # only the division rounds
         exactly = [(first + Fraction(place) * width) / unit for place in borders.reshape(-1).tolist()]
+        if self.large_integers and all(value.denominator == 1 for value in exactly):
+            return np.array([int(value) for value in exactly], np.int64).reshape(borders.shape)
         return np.array([float(value) for value in exactly]).reshape(borders.shape)
+
+    @property
+    def large_integers(self) -> bool:
+        """Whether its borders are whole numbers of 64 bits, some of which floats do not hold."""
+        largest = max(abs(self.start), abs(self.stop))
+        return self.whole_numbers[2] == 1 and MOST_CELLS_IN_FLOATS <= largest < 2**63
 
     def value_in(self, cell: int, part: Fraction) -> int | float:
         """A value this part of the way through a cell, rounded down to the unit of which start and step are multiples.

@@ -130,6 +130,11 @@ def step(value: object) -> tuple[int, str]:
     match = re.fullmatch(r"([0-9]{0,18})\s*([A-Za-z]{1,20})", value.strip()) if isinstance(value, str) else None
     if match:
         number, name = int(match[1] or 1), match[2].lower()
+        if name in {"ns", "nanosecond", "nanoseconds"}:
+            raise AxisError(
+                f"step={told(value)} is shorter than a microsecond, the finest step of times.",
+                "write '1us', or count a column of nanoseconds as whole numbers, with dawa.Axis.",
+            )
         unit = SHORT.get(name, name.removesuffix("s"))
         if number > 0 and unit in UNITS | MONTHS:
             return number, unit

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dawa.axis.addresses import AddressAxis
 from dawa.axis.base import Axis
 from dawa.axis.dates import DateAxis
 from dawa.axis.numbers import EdgeAxis, NumberAxis
 from dawa.axis.ordered import OrderedAxis
+from dawa.limits import MOST_CELLS_IN_FLOATS
 
 
 def written(axis: Axis, lo: ArrayLike, hi: ArrayLike) -> tuple[list[Any], list[Any]]:
@@ -41,11 +43,13 @@ def typed(axis: Axis, values: NDArray[Any]) -> NDArray[Any]:
         largest = max(abs(int(label)) if not isinstance(label, str) else 0 for label in axis.labels)
         kind = type(axis.labels[0])
         return values if kind is str or largest >= 2**63 else values.astype(kind)
+    if isinstance(axis, (DateAxis, AddressAxis)):
+        return values
     if isinstance(axis, NumberAxis):
         whole = axis.whole_numbers[2] == 1
     else:
         whole = isinstance(axis, EdgeAxis) and all(cut.denominator == 1 for cut in axis.cuts)
-    return values.astype(np.int64) if whole and max(abs(axis.start), abs(axis.stop)) < 2**53 else values
+    return values.astype(np.int64) if whole and max(abs(axis.start), abs(axis.stop)) < MOST_CELLS_IN_FLOATS else values
 
 
 def plain(axis: Axis, value: Any) -> Any:  # noqa: ANN401  the axis' own kind of value
@@ -79,5 +83,5 @@ def _plain(axis: Axis, borders: ArrayLike) -> list[Any]:
         midnight = all(moment.timetz() == time() and not moment.fold for moment in moments)
         return [str(moment.date() if midnight else moment) for moment in moments]
     found = values.reshape(-1).tolist()
-    whole = axis.kind != "ordered" and all(float(value).is_integer() for value in found)
+    whole = axis.kind not in {"ordered", "addresses"} and all(float(value).is_integer() for value in found)
     return [int(value) for value in found] if whole else found

@@ -158,6 +158,24 @@ Zone = Annotated[
         "--zone", metavar="ZONE", help="Read times in this zone, such as Europe/Berlin.", rich_help_panel=AXES
     ),
 ]
+Network = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--network",
+        metavar="NETWORK",
+        help="Addresses, in place of a range: those in 10.0.0.0/8, in 2001:db8::/32, or all IPv4 in 0.0.0.0/0.",
+        rich_help_panel=AXES,
+    ),
+]
+Prefix = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--prefix",
+        metavar="BITS",
+        help="How many leading bits the addresses of a cell share: 32 (the default; 64 in IPv6), 24, …",
+        rich_help_panel=AXES,
+    ),
+]
 Outside = Annotated[
     list[str] | None,
     typer.Option(

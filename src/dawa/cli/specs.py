@@ -158,8 +158,10 @@ def _flag(name: str) -> str:
 
 
 def _axis(given: dict[str, str]) -> AxisSpec:
-    names = ("column", "step", "zone", "outside", "share")
+    names = ("column", "step", "zone", "outside", "share", "prefix")
     entries: dict[str, Any] = {name: given[name] for name in names if name in given}
+    if "network" in given:
+        entries["within"] = given["network"]
     if "if_missing" in given:
         entries["missing"] = given["if_missing"]
     if given.get("range") == "auto":

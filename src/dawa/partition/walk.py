@@ -17,11 +17,14 @@ from dawa import budget, check, kernels
 from dawa.arrays import BoolArray, IntArray, frozen
 from dawa.counts import Occupied
 from dawa.errors import BudgetError, OptionError
+from dawa.limits import MOST_NODES
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets, StopRule
 from dawa.partition.split import LARGEST_LOSS, SplitTable, split_table
 
 LARGEST_SHARE = Fraction(95, 100)
+HIGHEST = 62
+"""Two to this power is the largest domain; with some fans, the root is higher."""
 
 Score = Callable[[Occupied, IntArray, IntArray, IntArray], IntArray]
 
@@ -149,15 +152,17 @@ class Nodes:
 
     def stop(self, size: int) -> IntArray:
         """One past the last cell of each node."""
-        return np.minimum(self.start + (np.int64(1) << self.height), size)
+        widths: IntArray = np.minimum(np.int64(1) << np.minimum(self.height, HIGHEST), size - self.start)
+        return self.start + widths
 
     def children(self, size: int, fan: int = 2) -> "Nodes":
         """The equal parts of each node, without parts outside the domain, each no higher than its cells need."""
         bits = fan.bit_length() - 1
         low = self.height - bits
-        start = np.concatenate([self.start + (np.int64(part) << low) for part in range(fan)])
-        height, depth = np.tile(low, fan), np.tile(self.depth + 1, fan)
-        return Nodes(start, _trimmed(start, height, size, bits), depth).where(start < size)
+        inside = [part <= (size - 1 - self.start) >> low for part in range(fan)]
+        start = np.concatenate([(self.start + (np.int64(part) << low))[there] for part, there in enumerate(inside)])
+        height, depth = (np.concatenate([each[there] for there in inside]) for each in (low, self.depth + 1))
+        return Nodes(start, _trimmed(start, height, size, bits), depth)
 
 
 def whole(size: int, fan: int = 2) -> Nodes:
@@ -186,10 +191,15 @@ def walk(
     A node that splits has ``fan`` children, a power of two. The score takes the counts, the records before each
     occupied cell, and the ends of intervals. It must be a whole number that one record moves by at most 1 and that is
     no larger for a part of an interval.
+
+    A level of more than ``MOST_NODES`` nodes is the last one. Its leaves have depth -1: no coin says how even they are.
     """
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(exposed.counts)))
     leaves, nodes = [roots.where(np.zeros(len(roots.start), bool))], roots
     while len(nodes.start):
+        if len(nodes.start) > MOST_NODES:
+            leaves.append(Nodes(nodes.start, nodes.height, np.full(len(nodes.start), -1)))
+            break
         stop = nodes.stop(size)
         divisible = stop - nodes.start > 1
         leaves.append(nodes.where(~divisible))
@@ -253,7 +263,7 @@ def cells_of(start: IntArray, stop: IntArray) -> IntArray:
 def _trimmed(start: IntArray, height: IntArray, size: int, bits: int) -> IntArray:
     """The least height that still covers a node's cells inside the domain."""
     trimmed = height.copy()
-    for last in np.flatnonzero((start < size) & (start + (np.int64(1) << height) > size)):
+    for last in np.flatnonzero(np.int64(1) << np.minimum(height, HIGHEST) > size - start):
         trimmed[last] = _height(size - int(start[last]), bits)
     return trimmed
 

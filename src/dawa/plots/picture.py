@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dawa.arrays import FloatArray, IntArray
-from dawa.axis import Axis
+from dawa.axis import AddressAxis, Axis
 from dawa.axis.apart import touching
 from dawa.axis.dates import DateAxis
 from dawa.axis.written import written
@@ -243,6 +243,8 @@ def unit(release: AnyRelease) -> str:
         return "records per cell"
     if axis.kind == "ordered":
         return "records per category"
+    if isinstance(axis, AddressAxis):
+        return "records per address" if axis.whole else f"records per network of {axis.prefix} bits"
     if isinstance(axis, DateAxis):
         return f"records per {axis.step.removeprefix('1 ')}"
     step: Fraction = getattr(axis, "step", Fraction(1))
@@ -285,6 +287,8 @@ def _cells(axis: Axis, ticks: int) -> tuple[FloatArray, list[str]]:
     """Labels spread evenly: a category stands in the middle of its cell, an edge at its place."""
     inside = axis.kind == "ordered"
     at = np.unique(np.linspace(0, axis.size - inside, ticks).astype(np.int64))
+    if axis.kind == "addresses":  # where networks begin
+        at = np.arange(0, axis.size + 1, 1 << max((axis.size - 1) // ticks, 0).bit_length())
     texts = [drawing.text(value) for value in written(axis, at, at + 1)[0]]
     return at.astype(np.float64) + 0.5 * inside, texts
 

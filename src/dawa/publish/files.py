@@ -18,12 +18,13 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from dawa.axis import Axis, DateAxis, NumberAxis, OrderedAxis, readings
+from dawa.axis import AddressAxis, Axis, DateAxis, NumberAxis, OrderedAxis, readings
 from dawa.axis.dates import zone_named
 from dawa.axis.ordered import Label
 from dawa.axis.written import typed
 from dawa.errors import FolderError, OptionError
 from dawa.host import atomic
+from dawa.limits import MOST_CELLS_IN_FLOATS
 from dawa.numerals import exact, told
 from dawa.publish import figures, tables
 from dawa.publish.figures import Figure
@@ -156,6 +157,8 @@ def answers_as_arrow(release: AnyRelease, asked: Sequence[Asked], found: Sequenc
     kinds += [pa.float64()] * (len(LISTED) - 1) + [pa.string()]
     for at, axis in enumerate(axes, first):
         columns[at] = [_value(text, axis) for text in columns[at]]
+        if all(isinstance(value, int) for value in columns[at]) and kinds[at - by] == pa.float64():
+            kinds[at - by] = pa.int64()
     arrays = [pa.array(column, kind) for column, kind in zip(columns[by:], kinds, strict=True)]
     return pa.table([*map(_labels, columns[:by]), *arrays], names=list(rows.header))
 
@@ -184,7 +187,7 @@ def save_rows(path: str | os.PathLike[str], axes: Sequence[Axis], pieces: Iterab
             with _text(file) as text:
                 write_rows(text, axes, pieces)
             return
-        schema = pa.schema([(axis.column, _kind(axis, whole=axis.whole)) for axis in axes])
+        schema = pa.schema([(axis.column, _kind(axis, whole=_in_whole_numbers(axis))) for axis in axes])
         with pyarrow.parquet.ParquetWriter(file, schema) as writer:
             for piece in pieces:
                 columns = [_at_days(column, axis) for column, axis in zip(piece, axes, strict=True)]
@@ -211,14 +214,23 @@ def _text(file: BinaryIO) -> Iterator[TextIO]:
     text.detach()  # and flush
 
 
+def _in_whole_numbers(axis: Axis) -> bool:
+    """Whether synthetic values are whole numbers if the axis's borders are."""
+    return axis.whole or axis.size > MOST_CELLS_IN_FLOATS
+
+
 def _kind(axis: Axis, *, whole: bool = False) -> pa.DataType:
     """The type of a column with values of an axis."""
     if isinstance(axis, DateAxis):
         return pa.timestamp("us", axis.zone)
+    if isinstance(axis, AddressAxis):
+        return pa.string()
     if isinstance(axis, OrderedAxis):
         labels = typed(axis, axis.value(np.arange(axis.size)))
         return pa.string() if labels.dtype == object else pa.from_numpy_dtype(labels.dtype)
-    return pa.int64() if whole and max(abs(axis.start), abs(axis.stop)) < 2**53 else pa.float64()
+    large = isinstance(axis, NumberAxis) and axis.large_integers
+    whole &= large or max(abs(axis.start), abs(axis.stop)) < MOST_CELLS_IN_FLOATS
+    return pa.int64() if whole else pa.float64()
 
 
 def _labels(column: Sequence[Any]) -> pa.Array:
@@ -236,7 +248,11 @@ def _value(text: Any, axis: Axis) -> Any:  # noqa: ANN401  an end of any kind
     if isinstance(axis, OrderedAxis):
         label = axis.labels[int(axis.border(text))]
         return label if _kind(axis) != pa.string() else str(label)
-    return float(exact(text))
+    if isinstance(axis, AddressAxis):
+        return str(text)
+    value = exact(text)
+    large = isinstance(axis, NumberAxis) and axis.large_integers
+    return int(value) if large and value.denominator == 1 else float(value)
 
 
 def _at_days(column: NDArray[Any], axis: Axis) -> NDArray[Any]:
@@ -246,7 +262,9 @@ def _at_days(column: NDArray[Any], axis: Axis) -> NDArray[Any]:
     if isinstance(axis, OrderedAxis):
         found = typed(axis, column)
         return found.astype(str).astype(object) if _kind(axis) == pa.string() else found
-    return typed(axis, column) if isinstance(axis, NumberAxis) and axis.whole else column
+    if isinstance(axis, NumberAxis):
+        return typed(axis, column) if _in_whole_numbers(axis) else column.astype(np.float64)
+    return column
 
 
 def _days(column: NDArray[Any]) -> NDArray[Any]:

@@ -133,10 +133,16 @@ def runs_of(first: IntArray, picks: IntArray) -> tuple[IntArray, IntArray]:
     return begin, np.repeat(first[:-1][picks] - begin[:-1], number) + np.arange(begin[-1])
 
 
-def coordinates(borders: IntArray | FloatArray, bounds: IntArray) -> FloatArray:
-    """Cell borders in bucket coordinates: whole at bucket bounds, linear in between."""
+def coordinates(borders: IntArray | FloatArray, bounds: IntArray, part: FloatArray | float = 0.0) -> FloatArray:
+    """Cell borders in bucket coordinates: whole at bucket bounds, linear in between.
+
+    Args:
+        borders: The borders. Whole numbers are exact, however large they are.
+        bounds: Where buckets begin and end.
+        part: How far beyond its border each place lies, less than a cell.
+    """
     bucket = np.minimum(np.searchsorted(bounds, borders, side="right") - 1, len(bounds) - 2)
-    inside: FloatArray = bucket + (borders - bounds[bucket]) / (bounds[bucket + 1] - bounds[bucket])
+    inside: FloatArray = bucket + (borders - bounds[bucket] + part) / (bounds[bucket + 1] - bounds[bucket])
     return inside
 
 

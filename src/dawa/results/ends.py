@@ -1,5 +1,6 @@
 """Ranges in the attribute's own units, as they are asked in Python, and what they are on a release's buckets."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeGuard
@@ -8,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dawa import numerals
-from dawa.arrays import BoolArray, FloatArray
-from dawa.axis import Axis, AxisValue
+from dawa.arrays import BoolArray, FloatArray, IntArray
+from dawa.axis import AddressAxis, Axis, AxisValue
 from dawa.axis.apart import touching
 from dawa.errors import OptionError
 from dawa.numerals import told
@@ -57,11 +58,13 @@ class Corners(NamedTuple):
         lo: The lower end of each on every axis.
         hi: The upper ends.
         whole: Which of them cover whole cells only.
+        line: Along one axis, both ends exactly: each as its cell, and how far into it the range begins or ends.
     """
 
     lo: FloatArray
     hi: FloatArray
     whole: BoolArray
+    line: tuple[tuple[IntArray, FloatArray], ...] = ()
 
 
 def corners(axes: Sequence[Axis], asked: Sequence[tuple[object, object]]) -> Corners:
@@ -72,17 +75,32 @@ def corners(axes: Sequence[Axis], asked: Sequence[tuple[object, object]]) -> Cor
     """
     every = [spans(axes, lo, hi) for lo, hi in asked]
     lo, hi = (np.array([[float(span[end]) for span in query] for query in every]) for end in (0, 1))
-    return Corners(lo, hi, np.array([all(end.denominator == 1 for span in query for end in span) for query in every]))
+    whole = np.array([all(end.denominator == 1 for span in query for end in span) for query in every])
+    if len(axes) > 1:
+        return Corners(lo, hi, whole)
+    size, inner = (
+        float(axes[0].size),
+        math.nextafter(axes[0].size, 0),
+    )  # a float must not reach an end that it rounds to
+    hi = np.array(
+        [[min(end, inner) if query[0][1] < axes[0].size else size] for (end,), query in zip(hi, every, strict=True)]
+    )
+    return Corners(lo, hi, whole, tuple(_exactly([query[0][end] for query in every]) for end in (0, 1)))
+
+
+def _exactly(borders: Sequence[Fraction]) -> tuple[IntArray, FloatArray]:
+    """Borders as whole numbers of cells, and the parts of cells that are left."""
+    return np.array([border // 1 for border in borders], np.int64), np.array([float(border % 1) for border in borders])
 
 
 def placed(ranges: Corners, estimate: Estimate) -> OnBuckets:
     """Ranges of cells as queries on the buckets of an estimate."""
-    lo, hi, whole = ranges
+    lo, hi, whole, line = ranges
     buckets, border = estimate.buckets, border_cells(lo, hi, estimate.shape)
     if len(estimate.shape) > 1:
         return OnBuckets(buckets.queries(Workload.rectangles(lo, hi, estimate.shape)), border, whole)
-    first, last = (coordinates(ends[:, 0], buckets.bounds) for ends in (lo, hi))
-    return OnBuckets(BucketQueries.of_runs(len(buckets), first, last, (lo, hi)), border, whole)
+    first, last = (coordinates(cells, buckets.bounds, parts) for cells, parts in line)
+    return OnBuckets(BucketQueries.of_runs(len(buckets), first, last), border, whole)
 
 
 def border_cells(lo: FloatArray, hi: FloatArray, shape: tuple[int, ...]) -> FloatArray:
@@ -92,6 +110,8 @@ def border_cells(lo: FloatArray, hi: FloatArray, shape: tuple[int, ...]) -> Floa
     """
     widths, size = np.ceil(hi) - np.floor(lo), np.array(shape)
     faces = (lo > 0).astype(np.float64) + (hi < size)
+    if len(shape) == 1:
+        return np.maximum(faces[:, 0], 1)
     cells: FloatArray = (faces * widths.prod(axis=1, keepdims=True) / widths).sum(axis=1)
     return np.maximum(cells, 1)
 
@@ -102,7 +122,7 @@ def spans(axes: Sequence[Axis], lo: object, hi: object) -> tuple[Span, ...]:
 
 
 def by_axis(axes: Sequence[Axis], lo: object, hi: object) -> Iterator[tuple[Axis, object, object]]:
-    """The two ends of a range on every axis.
+    """The two ends of a range on every axis; on an axis of addresses, a network alone will do.
 
     Raises:
         OptionError: If there are more or fewer.
@@ -114,7 +134,13 @@ def by_axis(axes: Sequence[Axis], lo: object, hi: object) -> Iterator[tuple[Axis
         raise OptionError(
             f"A range of this release has two ends on each of {names}.", "pass (lo, …), (hi, …), one for each axis."
         )
-    yield from zip(axes, lows, highs, strict=True)
+    for axis, low, high in zip(axes, lows, highs, strict=True):
+        if high is None and isinstance(axis, AddressAxis):
+            yield axis, *axis.ends(low)
+        elif high is None:
+            raise OptionError("Only one end of the range is given.", "pass both lo and hi.")
+        else:
+            yield axis, low, high
 
 
 def held(axes: Sequence[Axis], lo: object, hi: object) -> str:
@@ -135,9 +161,10 @@ def pairs(lo: ArrayLike | None, hi: ArrayLike | None) -> list[tuple[object, obje
     Raises:
         OptionError: If there is not one upper end for every lower one.
     """
-    if lo is None or hi is None:
+    if lo is None:
         raise OptionError("Only one end of the ranges is given.", "pass both lo and hi, or neither.")
-    lows, highs = (_several(end) for end in (lo, hi))
+    lows = _several(lo)
+    highs = [None] * len(lows) if hi is None else _several(hi)
     if len(lows) != len(highs) or not lows:
         raise OptionError("lo and hi do not have the same length.", "pass one hi for every lo.")
     return list(zip(lows, highs, strict=True))

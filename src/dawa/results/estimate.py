@@ -165,17 +165,9 @@ class Estimate:
             before = self.placed.before
             parts = listed.weight * (before(listed.hi) - before(listed.lo))
             return np.asarray(np.add.reduceat(parts, listed.first[:-1]))
-        if self.placed is not None and listed.boxes is not None:
-            return self._between(*listed.boxes)
+        if isinstance(self.placed, Grid) and listed.boxes is not None:
+            return self.placed.between(*listed.boxes)
         return self.totals_of(self.buckets.queries(listed))
-
-    def _between(self, lo: FloatArray, hi: FloatArray) -> FloatArray:
-        """The records between corners in cells, where these lie smoothly inside buckets."""
-        if isinstance(self.placed, Line):
-            return self.placed.before(hi[:, 0]) - self.placed.before(lo[:, 0])
-        if self.placed is None:
-            raise InvariantError("Records lie evenly here.")
-        return self.placed.between(lo, hi)
 
     def totals_of(self, queries: BucketQueries, *, unbiased: bool = False) -> FloatArray:
         """The estimated number of records in each query, in bucket coordinates.
@@ -184,15 +176,17 @@ class Estimate:
             queries: The queries. Where records do not lie evenly inside buckets, these must know their corners.
             unbiased: Whether to use unbiased totals, spread evenly inside buckets, around which intervals lie.
         """
-        if self.placed is not None and not unbiased:
-            if queries.corners is not None:
-                return self._between(*queries.corners)
-            if isinstance(self.placed, Line) and (queries.weight == 1).all():
-                ends = (self.placed.before(self.placed.border(end)) for end in (queries.hi, queries.lo))
-                return np.asarray(np.add.reduceat(next(ends) - next(ends), queries.first[:-1]))
-            raise InvariantError("These queries have no corners.")
+        if isinstance(self.placed, Grid) and not unbiased:
+            if queries.corners is None:
+                raise InvariantError("These queries have no corners.")
+            return self.placed.between(*queries.corners)
         bucket, before = self._before[2], self._before[unbiased]
-        parts = queries.weight * (np.interp(queries.hi, bucket, before) - np.interp(queries.lo, bucket, before))
+        if isinstance(self.placed, Line) and not unbiased:
+            if (queries.weight != 1).any():
+                raise InvariantError("These queries have no corners.")
+            parts = queries.weight * (self.placed.upto(queries.hi) - self.placed.upto(queries.lo))
+        else:
+            parts = queries.weight * (np.interp(queries.hi, bucket, before) - np.interp(queries.lo, bucket, before))
         totals: FloatArray = np.add.reduceat(parts, queries.first[:-1])
         return totals
 

@@ -14,7 +14,7 @@ from dawa.axis.apart import patterns
 from dawa.axis.groups import Grouping, combinations
 from dawa.axis.ordered import Label
 from dawa.errors import ReleaseError
-from dawa.limits import MOST_CELLS, MOST_GROUPS, MOST_WALKS
+from dawa.limits import MOST_CELLS, MOST_CELLS_BESIDE, MOST_GROUPS, MOST_WALKS
 from dawa.numerals import brief
 from dawa.results import parts
 from dawa.results.about import About
@@ -126,6 +126,8 @@ def read(data: Any) -> Parts | GroupedParts:  # noqa: ANN401  JSON
             raise damaged("axes", "have the same column twice")
         if math.prod(axis.size for axis in axes) > MOST_CELLS:
             raise damaged("axes", "have more than 2^62 cells together")
+        if len(axes) > 1 and max(axis.size for axis in axes) > MOST_CELLS_BESIDE:
+            raise damaged("axes", "have one of more than 2^48 cells beside others")
     with named("privacy"):
         privacy = PrivacyStatement.from_json(known["privacy"])
     return (_grouped if version == WITH_GROUPS else _plain)(known, axes, privacy)

@@ -152,7 +152,7 @@ class GroupedRelease(Mapping[Group, Release]):
         lows, highs = ([getattr(axis, end) for axis in self.axes] for end in ("start", "stop"))
         return self._answers([(lows, highs)], 0.95)[0]
 
-    def answer(self, lo: End, hi: End, confidence: float = 0.95) -> Answer:
+    def answer(self, lo: End, hi: End | None = None, confidence: float = 0.95) -> Answer:
         """How many records of all groups lie from ``lo`` up to but not including ``hi``.
 
         Records in no group are not among them.
@@ -164,7 +164,7 @@ class GroupedRelease(Mapping[Group, Release]):
         """
         return self._answers([(lo, hi)], confidence)[0]
 
-    def answers(self, lo: ArrayLike, hi: ArrayLike, confidence: float = 0.95) -> list[Answer]:
+    def answers(self, lo: ArrayLike, hi: ArrayLike | None = None, confidence: float = 0.95) -> list[Answer]:
         """How many records of all groups lie in each of many ranges.
 
         Args:
@@ -174,11 +174,13 @@ class GroupedRelease(Mapping[Group, Release]):
         """
         return self._answers(ends.pairs(lo, hi), confidence)
 
-    def answers_in_steps(self, lo: ArrayLike, hi: ArrayLike, confidence: float = 0.95) -> Steps[list[Answer]]:
+    def answers_in_steps(
+        self, lo: ArrayLike, hi: ArrayLike | None = None, confidence: float = 0.95
+    ) -> Steps[list[Answer]]:
         """The same as ``answers``, as a generator: for who must not wait for hundreds of groups at once."""
         return self._in_steps(ends.pairs(lo, hi), confidence)
 
-    def answers_by_group(self, lo: End, hi: End, confidence: float = 0.95) -> list[tuple[Group, Answer]]:
+    def answers_by_group(self, lo: End, hi: End | None = None, confidence: float = 0.95) -> list[tuple[Group, Answer]]:
         """How many records of each group lie from ``lo`` up to but not including ``hi``.
 
         Args:
@@ -188,7 +190,7 @@ class GroupedRelease(Mapping[Group, Release]):
         """
         return [(group, rel.answer(lo, hi, confidence)) for group, rel in self.items()]
 
-    def share(self, group: Group, lo: End, hi: End, confidence: float = 0.95) -> Statistic:
+    def share(self, group: Group, lo: End, hi: End | None = None, confidence: float = 0.95) -> Statistic:
         """Which part of the records of all groups in a range is in one group.
 
         >>> import dawa

@@ -132,11 +132,10 @@ class Line:
         """Records before each bound."""
         return frozen(np.concatenate(([0.0], np.cumsum(self.totals))))
 
-    def border(self, at: FloatArray) -> FloatArray:
-        """Places in bucket coordinates, in cells: 2.5 is the middle of the third bucket."""
+    def upto(self, at: FloatArray) -> FloatArray:
+        """Records before each place, given in bucket coordinates: 2.5 is the middle of the third bucket."""
         bucket = np.minimum(at.astype(np.int64), len(self.totals) - 1)
-        start = self.bounds[bucket]
-        found: FloatArray = start + (at - bucket) * (self.bounds[bucket + 1] - start)
+        found: FloatArray = self.below[bucket] + self.part(bucket, at - bucket)
         return found
 
     def before(self, borders: IntArray | FloatArray) -> FloatArray:
@@ -191,19 +190,17 @@ class Line:
         part = Fraction((wanted - below) / inside) if inside > 0 else Fraction(1)
         return low, min(max(part, Fraction(0)), Fraction(1))
 
-    def places(self, even: FloatArray) -> FloatArray:
-        """Places as they would be drawn if buckets were even, moved to where the records lie."""
-        bucket = np.clip(np.searchsorted(self.bounds, even, side="right") - 1, 0, len(self.totals) - 1)
+    def moved_parts(self, bucket: IntArray, even: FloatArray) -> FloatArray:
+        """Parts of buckets as they would be drawn if buckets were even, moved to where the records lie."""
         bent = np.flatnonzero((self.rise[bucket] != 0) | (self.fall[bucket] != 0))
-        bucket, found = bucket[bent], even.copy()
-        start, width = self.bounds[bucket], np.diff(self.bounds)[bucket]
-        wanted = self.totals[bucket] * (even[bent] - start) / width
+        chosen, found = bucket[bent], even.copy()
+        wanted = self.totals[chosen] * even[bent]
         low, high = np.zeros(len(bent)), np.ones(len(bent))
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            below = self.part(bucket, middle) < wanted
+            below = self.part(chosen, middle) < wanted
             low, high = np.where(below, middle, low), np.where(below, high, middle)
-        found[bent] = start + low * width
+        found[bent] = low
         return found
 
 

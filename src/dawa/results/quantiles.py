@@ -17,7 +17,8 @@ The interval is about the truth, wherever the release places records inside buck
 
 Inside a bucket D is measured along a straight line, its deviation is the length of a vector that moves along one, and
 the bias bound is the larger of two lines. So "as far as noise and bias allow" is convex along a bucket: largest at one
-of the ends, and crossing 0 at most once if it is negative where it starts. A bisection finds the place.
+of the ends, and crossing 0 at most once if it is negative where it starts. A bisection finds the place; in buckets of
+more than 2^50 cells, which floats do not tell apart, the interval is wider by one part in 2^50 of the bucket.
 """
 
 import math
@@ -62,6 +63,10 @@ class Quantile:
     def __str__(self) -> str:
         sure = f"between {self.low} and {self.high} with {percent(self.confidence)} confidence"
         return f"{self.value} ({sure}){self.remark and '; '}{self.remark}"
+
+
+LAST = 1 - 2.0**-53
+"""The largest part of a bucket that is not all of it: of a bucket with more than 2^53 cells, the last ones are here."""
 
 
 class Held(NamedTuple):
@@ -141,11 +146,12 @@ def holding(
     return first + whole, cells - whole
 
 
-def steps(before: FloatArray, bounds: IntArray) -> tuple[FloatArray, FloatArray]:
-    """The running sums without empty buckets, for inverting them: both ends of every bucket that holds records."""
-    occupied = np.diff(before) > 0
-    keep = np.append(occupied, False) | np.append(False, occupied)
-    return before[keep], bounds[keep].astype(np.float64)
+def drawn(before: FloatArray, records: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Where so many records lie before: the buckets that hold records, and the parts of them that are needed."""
+    occupied = np.flatnonzero(np.diff(before) > 0)
+    bucket = occupied[np.minimum(np.searchsorted(before[occupied + 1], records), len(occupied) - 1)]
+    below, upto = before[bucket], before[bucket + 1]
+    return bucket, np.clip((records - below) / (upto - below), 0, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +202,10 @@ class _Line:
         window = self._window(fraction)
         bounds, (centre, variance) = self.bounds[window.start : window.stop + 1], self._at_bounds(fraction, window)
         width = np.diff(bounds)
-        inner = (1 / width, 1 - 1 / width)  # the first and the last border inside a bucket that has one
+        inner = (
+            1 / width,
+            np.minimum(1 - 1 / width, LAST),
+        )  # the first and the last border inside a bucket that has one
         ends = centre, variance, window
         most = np.stack([self._most(*ends, part) for part in (*inner, np.ones(len(width)))])
         most[:2, width == 1] = -np.inf
@@ -210,7 +219,8 @@ class _Line:
             return start + cells - 1
         here = centre[bucket : bucket + 2], variance[bucket : bucket + 2]
         one = slice(window.start + bucket, window.start + bucket + 1)
-        return start - 1 + _crossing(cells, lambda cell: float(self._most(*here, one, np.array([cell / cells]))[0]))
+        near = _crossing(cells, lambda cell: float(self._most(*here, one, np.array([min(cell / cells, LAST)]))[0]))
+        return start - 1 + max(near - (cells >> 50), 1)
 
     def _window(self, fraction: float) -> slice:
         """Buckets among which the first is: none before may reach 0 at all, and the last surely does."""

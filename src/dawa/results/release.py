@@ -18,6 +18,7 @@ from dawa.axis.apart import named, patterns, touching
 from dawa.axis.ordered import Label
 from dawa.errors import OptionError
 from dawa.host import atomic
+from dawa.limits import MOST_CELLS_IN_FLOATS
 from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.results import bands, comparing, ends, file, quantiles, statistics, tabled
@@ -161,12 +162,12 @@ class Release:
         one = len(self.axes) == 1
         return tabled.frame(self.buckets.columns() if one else tabled.cells(self.axes, self.estimate))
 
-    def answer(self, lo: End, hi: End, confidence: float = 0.95) -> Answer:
+    def answer(self, lo: End, hi: End | None = None, confidence: float = 0.95) -> Answer:
         """How many records lie from ``lo`` up to but not including ``hi``.
 
         Args:
             lo: Lower end, in the attribute's own units; with several axes, one for each: ``(lon, lat)``.
-            hi: Upper end.
+            hi: Upper end. None if the axis has addresses, and ``lo`` is a network such as ``"10.0.0.0/8"``.
             confidence: The probability, at least, that the truth lies between ``low`` and ``high``.
 
         Raises:
@@ -175,7 +176,7 @@ class Release:
         """
         return self._answers([(lo, hi)], confidence)[0]
 
-    def answers(self, lo: ArrayLike, hi: ArrayLike, confidence: float = 0.95) -> list[Answer]:
+    def answers(self, lo: ArrayLike, hi: ArrayLike | None = None, confidence: float = 0.95) -> list[Answer]:
         """How many records lie in each of many ranges, with error bars; ``pandas.DataFrame`` reads the result.
 
         Args:
@@ -273,7 +274,7 @@ class Release:
         said = (float(confidence), self._remark_of_all(values.remark))
         return Statistic("mean", *mean, *said), Statistic("sum", *total, *said)
 
-    def share(self, lo: End, hi: End, confidence: float = 0.95) -> Statistic:
+    def share(self, lo: End, hi: End | None = None, confidence: float = 0.95) -> Statistic:
         """The part of all records that lies from ``lo`` up to but not including ``hi``; of records that have a cell."""
         lows, highs = zip(*((axis.start, axis.stop) for axis in self.axes), strict=True)
         first, every = self._ranged(lo, hi), self._ranged(lows, highs)
@@ -314,8 +315,9 @@ class Release:
         """Synthetic values with the released distribution: for tools that need rows, at no further cost.
 
         One value each on one axis, one row of values on several. On an axis of whole numbers values are whole;
-        otherwise they lie anywhere in their bucket. All of them have a cell: records that ``apart`` lists are not
-        drawn. No noise is added here, so a seed does no harm.
+        otherwise they lie anywhere in their bucket, and where there are more than 2^53 cells, at the beginning of one.
+        All of them have a cell: records that ``apart`` lists are not drawn. No noise is added here, so a seed does no
+        harm.
         """
         drawn = list(self.sampled(size, seed))
         columns = [np.concatenate(parts) for parts in zip(*drawn, strict=True)]
@@ -333,15 +335,20 @@ class Release:
         before, bounds = quantiles.records_before(estimate), estimate.buckets.bounds
         if isinstance(placed, Grid):
             before, bounds = np.concatenate(([0.0], np.cumsum(placed.cells))), np.arange(estimate.size + 1)
-        steps, rng = quantiles.steps(before, bounds), np.random.default_rng(seed)
+        rng, widths = np.random.default_rng(seed), np.diff(bounds)
         for begin in range(0, max(size, 1), ROWS):
-            place = np.interp(rng.uniform(0, before[-1], min(size - begin, ROWS)), *steps)
+            bucket, part = quantiles.drawn(before, rng.uniform(0, before[-1], min(size - begin, ROWS)))
             if isinstance(placed, Line):
-                place = placed.places(place)
-            cell = np.minimum(np.floor(place).astype(np.int64), bounds[-1] - 1)
+                part = placed.moved_parts(bucket, part)
+            inside = part * widths[bucket]
+            cell = np.minimum(inside.astype(np.int64), widths[bucket] - 1)
+            if bounds[-1] > MOST_CELLS_IN_FLOATS:  # a part of a wide bucket has 53 bits: the others are drawn, too
+                cell = np.minimum(cell + rng.integers(0, (widths[bucket] >> 52) + 1), widths[bucket] - 1)
             if len(self.axes) == 1:
-                yield [self.axis.value(cell if self.axis.whole else place)]
+                exact = self.axis.whole or bounds[-1] > MOST_CELLS_IN_FLOATS
+                yield [self.axis.value(bounds[bucket] + cell if exact else bounds[bucket] + inside)]
                 continue
+            cell = bounds[bucket] + cell
             cells = placed.at(cell) if isinstance(placed, Grid) else estimate.buckets.cells(cell, estimate.shape)
             places = cells + rng.uniform(0, 1, cells.shape)
             yield [axis.value(cells[:, i] if axis.whole else places[:, i]) for i, axis in enumerate(self.axes)]

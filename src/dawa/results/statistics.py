@@ -29,6 +29,7 @@ from dawa.axis import Axis
 from dawa.axis.numbers import EdgeAxis, NumberAxis
 from dawa.budget import shown
 from dawa.errors import OptionError, ReleaseError
+from dawa.limits import MOST_CELLS_IN_FLOATS
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.results.answers import check_confidence, factor_of, uncut
 from dawa.results.answers import sure as percent
@@ -277,7 +278,7 @@ class Values(NamedTuple):
             return cls._steps(axis, bounds)
         if isinstance(axis, EdgeAxis):
             return cls._edges(axis, bounds)
-        what = "times" if axis.kind == "dates" else "categories"
+        what = {"dates": "times", "addresses": "addresses"}.get(axis.kind, "categories")
         raise OptionError(
             f"{axis.column!r} has {what}, which do not add up.", "ask for a quantile, such as the median."
         )
@@ -285,8 +286,11 @@ class Values(NamedTuple):
     @classmethod
     def _steps(cls, axis: NumberAxis, bounds: IntArray) -> "Values":
         first, width, unit = axis.whole_numbers
-        ends = bounds.astype(np.float64) * width
-        middle, reach = (ends[:-1] + ends[1:] - 1) / 2, (np.diff(ends) - 1) / 2
+        ends, widths = bounds.astype(np.float64) * width, np.diff(bounds).astype(np.float64) * width
+        middle, reach = (ends[:-1] + ends[1:] - 1) / 2, (widths - 1) / 2
+        reach += np.where(
+            ends[1:] >= MOST_CELLS_IN_FLOATS, np.spacing(ends[1:]), 0
+        )  # what rounding moved the middle by
         inside = np.full(len(middle), (width - 1) / 2)
         kind = "a whole number" if unit == 1 else f"a multiple of {shown(Fraction(1, unit))}"
         lowest, highest = Fraction(first, unit), Fraction(first + width * axis.size - 1, unit)

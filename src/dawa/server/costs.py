@@ -31,7 +31,7 @@ BODY_BYTE = 1e-3
 WRITING = 0.05
 """Milliseconds to write an answer or a bucket."""
 
-END = {"numbers": 0.08, "ordered": 0.08, "dates": 0.35, "edges": 0.08}
+END = {"numbers": 0.08, "ordered": 0.08, "dates": 0.35, "addresses": 0.08, "edges": 0.08}
 """Milliseconds to read the two ends of a range on an axis, by kind."""
 
 EDGE = 1.6e-3

@@ -48,7 +48,7 @@ class Axis(Told):
     """One attribute of a release."""
 
     column: str = Field(examples=["age"])
-    kind: str = Field(description="numbers, dates, ordered or edges", examples=["numbers"])
+    kind: str = Field(description="numbers, dates, addresses, ordered or edges", examples=["numbers"])
     start: Value = Field(description="The lowest value.", examples=[0])
     stop: Value = Field(description="The end, not included; of categories the last, included.", examples=[120])
     cells: int = Field(ge=1, examples=[120])

@@ -23,6 +23,8 @@ DECIMAL = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 """Numbers as people write them. Engines would read 0x1F, 1_000 and 1.0d each in its own way."""
 CLOCK = r"^[-0-9]{10}([T ][0-9:.]+)?"
 """A time in the form of ISO 8601 without its offset."""
+AROUND = r"\A[ \t\n\r\x0B\x0C]+|[ \t\n\r\x0B\x0C]+\z"
+"""Space around text."""
 FAR = r"^\s*[+-]?([iI][nN][fF]|[iI][nN][fF][iI][nN][iI][tT][yY])\s*$"
 """Infinities."""
 
@@ -35,6 +37,14 @@ def pg_input_is_valid(text: dt.string, kind: dt.string) -> dt.boolean:
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
 def to_utc_timestamp(clock: dt.timestamp, zone: dt.string) -> dt.timestamp:
     """Spark's own: the moment at which clocks in a zone show a time, in a session set to UTC."""
+
+
+def bare(text: Expression, engine: str) -> Expression:
+    """Text without the space around it: blanks, tabs and line breaks of ASCII.
+
+    Spark reads the two rarest of these, as they are written in a statement, as the letters v and f.
+    """
+    return text.re_replace(AROUND, "") if engine == "pyspark" else text.strip()
 
 
 def can(backend: Any) -> bool:  # noqa: ANN401  Ibis'

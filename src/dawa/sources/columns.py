@@ -10,10 +10,10 @@ from typing import Any, cast
 import ibis
 import ibis.expr.datatypes as dt
 
-from dawa.axis import Axis, DateAxis, EdgeAxis, NumberAxis, OrderedAxis
+from dawa.axis import AddressAxis, Axis, DateAxis, EdgeAxis, NumberAxis, OrderedAxis
 from dawa.errors import AxisError, SourceError
 from dawa.limits import MOST_DIGITS
-from dawa.sources import casts, numbers, times
+from dawa.sources import addresses, casts, numbers, times
 from dawa.sources.dialect import MISSING, Dialect
 from dawa.sources.placed import Expression, Placed, pointed, whole
 from dawa.sources.tables import Column, Source
@@ -51,6 +51,9 @@ def placed(source: Source, axis: Axis) -> Placed:
     if isinstance(axis, DateAxis):
         _check_times(column, axis)
         return times.placed(column, axis, source.engine)
+    if isinstance(axis, AddressAxis):
+        _check_addresses(column, axis, source.engine)
+        return addresses.placed(column, axis, source.engine)
     ordered = cast("OrderedAxis", axis)
     _check_labels(column, ordered)
     return on_labels(column, ordered)
@@ -129,6 +132,8 @@ def read(
         return (as_label(text, axis, dialect, engine),)  # a category that the axis lists is never missing
     if isinstance(axis, DateAxis):
         return (times.read(*dates(text, dialect, dated), axis.zone, dialect, engine),)
+    if isinstance(axis, AddressAxis):
+        return addresses.read(without_words(text, dialect), axis, engine)
     return numbers.read(without_words(text, dialect), cast("NumberAxis | EdgeAxis", axis), dialect, engine)
 
 
@@ -195,6 +200,17 @@ def _check_times(column: Column, axis: DateAxis) -> None:
             f"{_holds(column, axis)}, but the axis has the time zone {axis.zone}.",
             "leave out zone=, or convert the column to a type with a time zone.",
         )
+
+
+def _check_addresses(column: Column, axis: AddressAxis, engine: str) -> None:
+    kind = column.kind
+    numbered = axis.version == 4 and kind.is_integer() and column.width is None
+    if column.text or numbered or (kind.is_inet() and engine == "postgres"):
+        return
+    wanted = "text, or whole numbers" if axis.version == 4 else "text"
+    raise AxisError(
+        f"{_holds(column, axis)}, but the axis counts IPv{axis.version} addresses.", f"name a column of {wanted}."
+    )
 
 
 def _check_format(column: Column, axis: DateAxis) -> None:
@@ -299,9 +315,9 @@ def _value(column: Column, axis: OrderedAxis) -> Expression:
     return column.value if plain else column.value.cast("string")
 
 
-def truth(text: Expression) -> Expression:
+def truth(text: Expression, engine: str) -> Expression:
     """Text as one of the words true and false."""
-    word = text.strip().lower()
+    word = casts.bare(text, engine).lower()
     return ibis.cases((word.isin(YES), ibis.literal("true")), (word.isin(NO), ibis.literal("false")))
 
 
@@ -310,7 +326,7 @@ def as_label(text: Expression, axis: OrderedAxis, dialect: Dialect, engine: str 
     if isinstance(axis.labels[0], str):
         return text
     if isinstance(axis.labels[0], bool):
-        return truth(text)
+        return truth(text, engine)
     largest = max(abs(int(label)) for label in axis.labels)
     if largest >= LARGEST_LABEL:
         raise AxisError(f"The axis {axis.column!r} lists a number of more than 64 bits.", "list it as text.")

@@ -154,7 +154,7 @@ def _compared(
         compare = numbers(column, source, name)
         return lambda sign, literal: compare(sign, cast("Number", literal).value)
     if isinstance(first, Truth) and (text or kind.is_boolean()):
-        return lambda sign, literal: _truth(column, name, sign, cast("Truth", literal))
+        return lambda sign, literal: _truth(column, source, name, sign, cast("Truth", literal))
     if isinstance(first, Text) and text and not any(map(comparing.is_time, literals)):
         return lambda sign, literal: _texts(column, source, sign, cast("Text", literal))
     if isinstance(first, Text) and (text or kind.is_date() or kind.is_timestamp()):
@@ -180,12 +180,12 @@ def _unfit(column: Column, name: str, literal: Literal) -> ConditionError:
 # --- text, true and false -------------------------------------------------------------------------------------------
 
 
-def _truth(column: Column, name: str, sign: str, literal: Truth) -> Expression:
+def _truth(column: Column, source: Source, name: str, sign: str, literal: Truth) -> Expression:
     if sign not in EQUAL:
         raise ConditionError(f"True and false have no order, in {name} {sign} {literal}.", "compare with = or !=.")
     if column.kind.is_boolean():
         return OPERATORS[sign](column.value, ibis.literal(literal.value))
-    return OPERATORS[sign](columns.truth(column.value), ibis.literal(str(literal)))
+    return OPERATORS[sign](columns.truth(column.value, source.engine), ibis.literal(str(literal)))
 
 
 def _texts(column: Column, source: Source, sign: str, literal: Text) -> Expression:

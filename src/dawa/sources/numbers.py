@@ -41,6 +41,11 @@ def rounded_down(value) -> dt.Decimal(38, 0):  # type: ignore[no-untyped-def, va
     """The engine's own: Ibis' floor would put the result back into a type that may be too small for it."""
 
 
+@ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
+def div(value, by) -> dt.Decimal(None, None):  # type: ignore[no-untyped-def, valid-type]  # noqa: ANN001  of any precision
+    """PostgreSQL's own: decimals of any length divided without rounding, towards 0."""
+
+
 def placed(column: Column, axis: NumberAxis | EdgeAxis, engine: str) -> Placed:
     """A column of numbers on an axis.
 
@@ -49,7 +54,7 @@ def placed(column: Column, axis: NumberAxis | EdgeAxis, engine: str) -> Placed:
     """
     kind, value = column.kind, column.value
     if column.text is not None and engine == "postgres":
-        return _unlimited(column.read[0], axis)
+        return _unlimited(column.read[0], axis, engine)
     if column.text is not None:
         return _text(axis, *column.read)
     if kind.is_floating():
@@ -57,7 +62,7 @@ def placed(column: Column, axis: NumberAxis | EdgeAxis, engine: str) -> Placed:
     if kind.is_integer():
         return _scaled(value, axis, Scale(kind, 0, kind.bounds.lower, kind.bounds.upper))
     if kind.precision is None or kind.scale is None or engine == "postgres":  # there, every decimal may be NaN
-        return _unlimited(value, axis)
+        return _unlimited(value, axis, engine)
     return _scaled(value, axis, Scale.decimal(kind.precision, kind.scale))
 
 
@@ -208,14 +213,45 @@ def _steps(value: Expression, axis: NumberAxis, scale: Scale, least: int, most: 
     elif (high - low) <= WIDEST:  # counted from the lowest value that matters
         units = (value - scale.literal(least)).cast("int64") * whole(unit)
         start, low, high = start - least * unit, 0, high - low
+    elif unit == 1 and high - low <= 2 * WIDEST + 1 and width <= WIDEST:
+        return _widest(value, axis, scale, least)
     else:
-        units = None
-    if units is None or max(abs(low), abs(high)) + abs(start) > WIDEST:
-        raise AxisError(
-            f"The axis {axis.column!r} is wider than whole numbers of 64 bits, in the units of its step.",
-            "narrow its bounds, or make the step a rounder number.",
-        )
+        raise _too_wide(axis)
+    if max(abs(low), abs(high)) + abs(start) > WIDEST:
+        if unit == 1 and high - low <= 2 * WIDEST + 1 and width <= WIDEST:
+            return _widest(value, axis, scale, low)
+        raise _too_wide(axis)
     return quotient(plus(units, -start), width, high - start)
+
+
+def _widest(value: Expression, axis: NumberAxis, scale: Scale, least: int) -> Expression:
+    """The cell of a value among up to 2^64 whole numbers from ``least`` on, in steps of at least 2.
+
+    The value less the start may have 65 bits. So both are divided, around the middle of the numbers, and then
+    subtracted: with v = a·w + b and s = c·w + e, the whole steps from s to v are a - c, less 1 if b < e. A negative
+    number is divided as -1 - n, which never overflows: its quotient is -1 - q, and its remainder w - 1 - r.
+    """
+    start, width, _ = axis.whole_numbers
+    origin = 0
+    if least < -WIDEST - 1 or scale.kind.is_decimal() or scale.kind.is_unsigned_integer():
+        origin, kind = least + WIDEST + 1, dt.Decimal(MOST_DIGITS, 0)
+        exact = rounded_down(value) if scale.digits else value.cast(kind)
+        value = exact - ibis.literal(str(origin)).cast(kind)
+    number = value.cast("int64")
+    turned = number < whole(0)
+    upward = ibis.ifelse(turned, whole(-1) - number, number)
+    steps = quotient(upward, width, WIDEST)
+    rest = upward - steps * whole(width)
+    behind, part = divmod(start - origin, width)
+    early = ibis.ifelse(turned, whole(width - 1) - rest, rest) < whole(part)
+    return plus(ibis.ifelse(turned, whole(-1) - steps, steps) - one_if(early), -behind)
+
+
+def _too_wide(axis: NumberAxis | EdgeAxis) -> AxisError:
+    return AxisError(
+        f"The axis {axis.column!r} is wider than whole numbers of 64 bits, in the units of its step.",
+        "narrow its bounds, or make the step a rounder number.",
+    )
 
 
 def _floored(value: Expression, scale: Scale, unit: int, most: int) -> Expression:
@@ -233,7 +269,7 @@ def _floored(value: Expression, scale: Scale, unit: int, most: int) -> Expressio
     return rounded_down(value.cast(dt.Decimal(digits, scale.digits)) * factor).cast("int64")
 
 
-def _unlimited(column: Expression, axis: NumberAxis | EdgeAxis) -> Placed:
+def _unlimited(column: Expression, axis: NumberAxis | EdgeAxis, engine: str) -> Placed:
     """Decimals of any length, as PostgreSQL has them, with NaN and infinities."""
     number = casts.NUMERIC
     present = column.notnull() & (column != ibis.literal("NaN").cast(number))
@@ -252,12 +288,12 @@ def _unlimited(column: Expression, axis: NumberAxis | EdgeAxis) -> Placed:
         return Placed.between(present, searched(lambda i: at_least(axis.cuts[i]), leaves), *outside)
     start, width = int(axis.start * unit), int(axis.step * unit)
     most = start + axis.size * width - 1
-    if abs(start) + abs(most) > WIDEST:
-        raise AxisError(
-            f"The axis {axis.column!r} is wider than whole numbers of 64 bits, in the units of its step.",
-            "narrow its bounds, or make the step a rounder number.",
-        )
     held = between(units, *(ibis.literal(str(end)).cast(number) for end in (start, most)))
+    if abs(start) + abs(most) > WIDEST:
+        if engine != "postgres":
+            raise _too_wide(axis)
+        near, each = (ibis.literal(str(end)).cast(number) for end in (start, width))
+        return Placed.between(present, div(rounded_down(held) - near, each).cast("int64"), *outside)
     cell = quotient(plus(rounded_down(held).cast("int64"), -start), width, most - start)
     return Placed.between(present, cell, *outside)
 

@@ -1,7 +1,8 @@
 """Where a record falls: expressions that every engine evaluates for each row, exactly, with the same result.
 
-Whole numbers stay whole. Ibis divides integers through floats, which is exact below 2^53; above that, one correction
-step makes it exact. A literal float is written as text and read by the engine, so that it is the nearest float.
+Whole numbers stay whole. Ibis divides integers through floats, which is exact below 2^53; above that, the remainder is
+divided once more, and one correction step makes it exact. A literal float is written as text and read by the engine, so
+that it is the nearest float.
 """
 
 from collections.abc import Callable, Sequence
@@ -75,13 +76,21 @@ def between(value: Expression, least: Expression | None, most: Expression | None
 
 
 def quotient(numerator: Expression, denominator: int, most: int) -> Expression:
-    """A whole number that is not negative divided by another, rounded down; ``most`` is the largest numerator."""
+    """A whole number that is not negative divided by another, rounded down; ``most`` is the largest numerator.
+
+    Up to 2^53 the engine's floats are exact. A quotient of floats errs by less than 2^-51 of itself: by less than 1 up
+    to 2^51, where one correction step is enough, and by less than 2^11 up to 2^62. The remainder then holds the divisor
+    2^11 times at most, so that dividing it errs by less than 1.
+    """
     if denominator == 1:
         return numerator
     found = (numerator // whole(denominator)).cast("int64")
     if most < 2**53:
         return found
     found = ibis.least(found, whole(most // denominator))  # so that the product cannot overflow
+    if most // denominator >= 2**51:
+        near = found + ((numerator - found * whole(denominator)) // whole(denominator)).cast("int64")
+        found = ibis.least(near, whole(most // denominator))
     rest = numerator - found * whole(denominator)
     return found + one_if(rest >= whole(denominator)) - one_if(rest < whole(0))
 

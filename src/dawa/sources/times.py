@@ -120,7 +120,7 @@ def iso(text: Expression, engine: str) -> Expression:
         usual = text.like(DAY) | text.like(SECOND)
         apart = text.strip().re_replace(r" +([Z+-])", r"\1")
         return ibis.ifelse(usual, text, _if(apart, lambda plain: plain.re_search(ISO)))
-    near = text.strip()
+    near = casts.bare(text, engine)
     for mark in "Z+-":
         near = near.replace(f" {mark}", mark)
     return _if(near, lambda plain: plain.re_search(ISO))

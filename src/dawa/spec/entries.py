@@ -166,6 +166,8 @@ AXIS: dict[str, Reader] = {
     "values": _categories,
     "edges": _numbers,
     "zone": _text,
+    "within": _text,
+    "prefix": _whole,
     "outside": _text,
     "missing": _text,
     "range": _text,

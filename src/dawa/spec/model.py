@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import parse_qsl
 
-from dawa import budget
+from dawa import budget, numerals
 from dawa.axis import AutoAxis, Axis, NumberAxis
 from dawa.axis.groups import Grouping, groupings
 from dawa.errors import AxisError, OptionError, SourceError, SpecError
@@ -25,7 +25,7 @@ from dawa.sources.dialect import Dialect
 from dawa.sources.labels import public
 from dawa.sources.tables import DATABASES, STANDARD_INPUT, Table, addressed, check_address, is_address, is_database
 
-Kind = Literal["numbers", "dates", "ordered", "edges", "auto"]
+Kind = Literal["numbers", "dates", "addresses", "ordered", "edges", "auto"]
 Value = str | int | bool
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -33,11 +33,13 @@ VARIABLE = re.compile(r"\$\{(\w+)\}")
 KEYS: dict[str, tuple[str, ...]] = {
     "numbers": ("start", "stop", "step", "outside", "missing"),
     "dates": ("start", "stop", "step", "zone", "outside", "missing"),
+    "addresses": ("within", "prefix", "outside", "missing"),
     "ordered": ("values", "outside", "missing"),
     "edges": ("edges", "outside", "missing"),
     "auto": ("range", "share", "step", "zone", "outside", "missing"),
 }
 """The entries of each kind of axis, besides its column."""
+OF_AXES = tuple(dict.fromkeys(name for names in KEYS.values() for name in names))
 
 TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc", *DATABASES)
 """Endings of the names of files that declare their own types."""
@@ -63,8 +65,8 @@ class AxisSpec:
 
     Attributes:
         column: The table's column that holds the attribute.
-        kind: ``"numbers"``, ``"dates"``, ``"ordered"``, ``"edges"`` or ``"auto"``; None takes the kind that fits the
-            other entries.
+        kind: ``"numbers"``, ``"dates"``, ``"addresses"``, ``"ordered"``, ``"edges"`` or ``"auto"``; None takes the kind
+            that fits the other entries.
         start: The lowest value.
         stop: One step above the highest.
         step: The finest difference that matters, such as ``"0.01"`` or ``"1 hour"``.
@@ -75,6 +77,8 @@ class AxisSpec:
         missing: What happens to missing values: ``"own"`` or ``"drop"``.
         range: ``"auto"`` if the bounds are to be found in the data, privately.
         share: The part of epsilon that may be spent on it.
+        within: The network in which addresses are counted, such as ``"10.0.0.0/8"``.
+        prefix: How many leading bits the addresses of a cell share; None means 32, or 64 in IPv6.
     """
 
     column: str
@@ -89,6 +93,8 @@ class AxisSpec:
     missing: str | None = None
     range: str | None = None
     share: str | None = None
+    within: str | None = None
+    prefix: int | str | None = None
 
     def __post_init__(self) -> None:
         if self.kind is None:
@@ -97,7 +103,7 @@ class AxisSpec:
             raise SpecError(
                 f"There is no axis of the kind {told(self.kind)}.", f"choose one of {', '.join(get_args(Kind))}."
             )
-        for name in ("start", "stop", "step", "values", "edges", "zone", "outside", "missing", "range", "share"):
+        for name in OF_AXES:
             if getattr(self, name) is not None and name not in KEYS[self.kind]:
                 raise SpecError(
                     f"The axis {told(self.column)} is of the kind {self.kind!r}, where {name!r} would change nothing.",
@@ -108,7 +114,7 @@ class AxisSpec:
                 f"range = {told(self.range)} is not understood.",
                 'write range = "auto", or the bounds as start and stop.',
             )
-        needed = {"ordered": (self.values,), "edges": (self.edges,), "auto": (self.range,)}
+        needed = {"ordered": (self.values,), "edges": (self.edges,), "auto": (self.range,), "addresses": (self.within,)}
         bounds = needed.get(self.kind, (self.start, self.stop))
         if not all(bounds):
             raise AxisError(f"The axis {told(self.column)} has no bounds; {NO_BOUNDS}.", CHOOSE)
@@ -121,6 +127,8 @@ class AxisSpec:
             return "edges"
         if self.range is not None:
             return "auto"
+        if self.within is not None or self.prefix is not None:
+            return "addresses"
         written = [text for text in (self.start, self.stop, self.step) if text is not None]
         return "numbers" if self.zone is None and all(map(numeric, written)) else "dates"
 
@@ -140,7 +148,21 @@ class AxisSpec:
             return Axis.edges(self.column, list(self.edges or ()), **given)
         if self.kind == "dates":
             return Axis.dates(self.column, self.start, self.stop, **given)
+        if self.kind == "addresses":
+            return self._addresses(given)
         return NumberAxis(self.column, self.start or "", self.stop or "", **given)
+
+    def _addresses(self, given: dict[str, Any]) -> Axis:
+        """Addresses of the version that the network has."""
+        prefix: Any = self.prefix
+        if isinstance(prefix, str):  # as it was typed
+            prefix = numerals.whole(prefix)
+        if self.prefix is not None and prefix is None:
+            raise AxisError(f"prefix={told(self.prefix)} is not a number of bits.", "write --prefix 24, for example.")
+        within = self.within or ""
+        return (Axis.ipv6 if ":" in within else Axis.ipv4)(
+            self.column, within, **({} if prefix is None else {"prefix": prefix}), **given
+        )
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@
 ``Mild``               one category
 ``2013-01-05``         one day; ``2013-01`` one month; also a year, an hour, a minute or a second, where cells begin
                        and end with it
+``10.0.0.0/8``         one network of addresses; or one address
 =====================  =================================================================================
 
-``:`` works where it is the only colon. A category may hold colons, dots, commas or asterisks, or be empty: a text that
-is a category means this category, and so does an end. What can still be read in two ways is refused; in a CSV file of
-ranges each end has a column of its own, so nothing is ambiguous there.
+``:`` works where it is the only colon, and so never between IPv6 addresses. A category may hold colons, dots, commas or
+asterisks, or be empty: a text that is a category means this category, and so does an end. What can still be read in two
+ways is refused; in a CSV file of ranges each end has a column of its own, so nothing is ambiguous there.
 """
 
 import re
@@ -21,7 +22,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from dawa import numerals
-from dawa.axis import Axis, DateAxis, EdgeAxis, NumberAxis, OrderedAxis
+from dawa.axis import AddressAxis, Axis, DateAxis, EdgeAxis, NumberAxis, OrderedAxis
 from dawa.axis.written import written
 from dawa.budget import shown
 from dawa.errors import AxisError, WorkloadError
@@ -73,6 +74,8 @@ def ends(text: str, axis: Axis) -> Ends:
         return _categories(text, axis)
     if text.strip() == WHOLE:
         return texts(axis, 0, axis.size)
+    if isinstance(axis, AddressAxis):
+        return _addresses(text.strip(), axis)
     if isinstance(axis, DateAxis) and _PERIOD.fullmatch(text.strip()):
         return _period(text.strip(), axis)
     if isinstance(axis, (NumberAxis, EdgeAxis)) and numerals.numeric(text):
@@ -107,13 +110,15 @@ def joined(axis: Axis, lo: int, hi: int) -> list[str]:
     """The same as it can be typed, the shortest first; which of them is read so depends on the categories."""
     low, high = texts(axis, lo, hi)
     ways = [f"{low}{separator}{high}" for separator in (":", "..", " .. ")]
-    return ways[1:] if axis.kind == "dates" and ":" in f"{low}{high}" else ways
+    return ways[1:] if axis.kind in {"dates", "addresses"} and ":" in f"{low}{high}" else ways
 
 
 def how(axis: Axis) -> str:
     """The hint that says how a range is written."""
     quarter = axis.size // 4
     lo, hi = texts(axis, quarter, max(3 * axis.size // 4, quarter + 1))
+    if isinstance(axis, AddressAxis):
+        return f"write a network such as {axis.within}, or two ends, such as {lo}..{hi}; {WHOLE} is the whole axis."
     return f"write two ends, such as {brief(lo)}..{brief(hi)}; one may be left out, and {WHOLE} is the whole axis."
 
 
@@ -187,7 +192,19 @@ def _says(lo: str, hi: str, axis: OrderedAxis) -> bool:
     return any(named) and all(known or not end.strip() for known, end in zip(named, (lo, hi), strict=True))
 
 
-# Single numbers and periods.
+# Networks, single numbers and periods.
+
+
+def _addresses(text: str, axis: AddressAxis) -> Ends:
+    """A network, an address, or two ends; between IPv6 addresses, which consist of colons, stand two dots."""
+    apart = ".." in text or (axis.version == 4 and ":" in text)
+    found = _cut(text) if apart else None
+    if found is not None and any(found):
+        return filled(*found, axis)
+    try:
+        return axis.ends(text)
+    except AxisError as error:
+        raise AxisError(error.problem, how(axis)) from None
 
 
 def _number(text: str, axis: NumberAxis | EdgeAxis) -> Ends:

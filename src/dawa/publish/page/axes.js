@@ -2,19 +2,21 @@
 //
 // Every axis has: column, kind, size; span(lo, hi) for typed ends, which throws an Error with a sentence; write(border)
 // for a whole border; ticks(from, to, most); cell and pitch, in words; inclusive, if both ends belong to a range; and
-// clips, what the first and the last cell hold besides their own values, in words.
+// clips, what the first and the last cell hold besides their own values, in words. Where an upper end is read in another
+// way than a lower one, it has upper beside border; where ends are no numbers, text.
 const axes = (() => {
   const LONGEST_LABEL = 18;
 
   function of(data, times, clips) {
-    const made = { numbers: ofNumbers, edges: ofEdges, ordered: ofLabels, dates: dates.axis }[data.kind](data, times);
+    const kinds = { numbers: ofNumbers, edges: ofEdges, ordered: ofLabels, dates: dates.axis, addresses: addresses.axis };
+    const made = kinds[data.kind](data, times);
     const { column, kind } = data;
     return { column, kind, clips, inclusive: false, span: bordersOf(made, column), ...made };
   }
 
   /** Both ends as borders, or an Error that says what is wrong. */
   const bordersOf = (axis, column) => (lo, hi) => {
-    const [start, stop] = [axis.border(lo), axis.border(hi)];
+    const [start, stop] = [axis.border(lo), (axis.upper ?? axis.border)(hi)];
     for (const [end, text] of [
       [start, lo],
       [stop, hi],

@@ -39,6 +39,7 @@ from dawa.version import __version__
 SCRIPTS = (
     "numbers.js",
     "dates.js",
+    "addresses.js",
     "axes.js",
     "hilbert.js",
     "buckets.js",

@@ -79,7 +79,7 @@ const panel = (() => {
       const group = document.createElement("fieldset");
       group.append(element("legend", axis.column));
       const pair = document.createElement("div");
-      pair.className = axis.kind === "dates" && axis.write(1).length > 10 ? "pair tall" : "pair";
+      pair.className = (axis.kind === "dates" || axis.text) && axis.write(1).length > 10 ? "pair tall" : "pair";
       (axis.inclusive ? ["First", "Last"] : ["From", "Up to, not including"]).forEach((name, end) => {
         const label = element("label", name);
         const input = document.createElement(axis.labels ? "select" : "input");
@@ -89,7 +89,7 @@ const panel = (() => {
             input.append(new Option(text, text));
           }
         } else {
-          input.inputMode = axis.kind === "dates" ? "text" : "decimal";
+          input.inputMode = axis.kind === "dates" || axis.text ? "text" : "decimal";
           input.spellcheck = false;
         }
         input.addEventListener("change", typed);
