@@ -121,7 +121,7 @@ def test_steps_are_read_as_people_write_them(step, size):
     [
         {"step": "1m"}, {"step": "0h"}, {"step": "-1h"}, {"step": 5}, {"step": "1 fortnight"}, {"step": ""},
         {"step": timedelta(0)}, {"step": None}, {"step": "7 hours 2"}, {"step": "1 week"},
-        {"start": "1970-01-01", "step": "1us"},
+        {"start": "1970-01-01", "step": "1ns"},
         {"step": "7 hours"}, {"start": "2013"}, {"start": "yesterday"}, {"start": 2013}, {"start": float("nan")},
         {"start": "2014-01-01"}, {"start": "2015-01-01"}, {"start": "2013-01-01T00:00+01:00"},
         {"start": np.datetime64("NaT")}, {"zone": "Berlin"}, {"zone": 3}, {"zone": "../etc/passwd"}, {"zone": ""},

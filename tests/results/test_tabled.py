@@ -19,7 +19,7 @@ AXES = {
     "hundreds": (dawa.Axis("age", -100, 200, step=100), "int64"),
     "edges": (dawa.Axis.edges("age", [0, 18, 65, 120]), "int64"),
     "uneven edges": (dawa.Axis.edges("age", [0, 18.5, 120]), "float64"),
-    "huge": (dawa.Axis("age", 0, 10**17, step=10**16), "float64"),
+    "huge": (dawa.Axis("age", 0, 10**17, step=10**16), "int64"),
     "numbers in order": (dawa.Axis.ordered("age", [30, 10, 20]), "int64"),
     "flags": (dawa.Axis.ordered("age", [False, True]), "bool"),
     "categories": (dawa.Axis.ordered("age", ["10", "20", "30"]), "str"),
