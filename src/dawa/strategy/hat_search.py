@@ -34,12 +34,22 @@ from dawa.strategy.hats import (
 )
 
 STEERING_WORK, FITTING_WORK = 3_000_000, 12_000_000
-"""What the two stages may cost, in queries times rows, each about 8 ns."""
+"""What the two stages may cost, in queries times rows, each about 8 ns; with MANY buckets in proportion to them."""
+
+MANY = 2**13
+"""From this many buckets on, rows are so many that more work is worth it."""
 
 STEERING_QUERIES, STARTING_QUERIES, CHECKING_QUERIES = 150, 800, 5000
 """How many queries steer the first stage, how many the first steps of the second, and how many the comparison."""
 
-FORMS = ((1.2, 1.1, 0.0), (1.0, 0.8, 0.25), (1.2, 1.1, 0.5), (1.7, 1.5, 0.0), (1.7, 1.1, 0.0))
+FORMS = (
+    (1.2, 1.1, 0.0),
+    (1.0, 0.8, 0.25),
+    (1.2, 1.1, 0.5),
+    (1.2, 1.1, 0.25),
+    (1.7, 1.5, 0.0),
+    (1.7, 1.1, 0.0),
+)
 """Narrowest width and ratio of widths, for ``hats.level_widths``, and exponent of the coordinate."""
 
 SCALING_STEPS, STARTING_STEPS = 3, 16
@@ -145,14 +155,15 @@ def _fitted(queries: BucketQueries, allowance: IntArray) -> list[HatStrategy]:
     candidates = _by_level(queries, allowance)
     if not candidates:
         return []
-    affordable = FITTING_WORK / (FEWEST_STEPS * len(candidates[0].rows) * len(queries.lo))
+    work = FITTING_WORK * max(1.0, queries.buckets / MANY)
+    affordable = work / (FEWEST_STEPS * len(candidates[0].rows) * len(queries.lo))
     fitted = queries if affordable >= 1 else queries.thinned(max(1, int(len(queries) * affordable / 2)))
-    starting = Objective(queries.thinned(STARTING_QUERIES), allowance, FITTING_WORK / 4)
-    fitting = Objective(fitted, allowance, FITTING_WORK)
+    starting = Objective(queries.thinned(STARTING_QUERIES), allowance, work / 4)
+    fitting = Objective(fitted, allowance, work)
     candidates = [one for one in candidates if fitting.evaluations(one.rows) >= 2 * FEWEST_STEPS] or candidates
     strategies: list[HatStrategy] = []
     for finalist in _finalists(candidates):
-        if fitting.work < WORTHWHILE * FITTING_WORK:
+        if fitting.work < WORTHWHILE * work:
             break
         entries = _fit(finalist, starting, fitting, len(queries))
         strategies.append(HatStrategy.rounded(finalist.rows, entries, allowance))
@@ -185,7 +196,7 @@ def _finalists(candidates: list[Candidate]) -> list[Candidate]:
 
 def _by_level(queries: BucketQueries, allowance: IntArray) -> list[Candidate]:
     """One scale per level for as many choices of widths as the work allows, the best first."""
-    steering = Objective(queries.thinned(STEERING_QUERIES), allowance, STEERING_WORK)
+    steering = Objective(queries.thinned(STEERING_QUERIES), allowance, STEERING_WORK * max(1.0, queries.buckets / MANY))
     candidates: list[Candidate] = []
     for rows, shape, level in _choices(queries):
         if candidates and steering.evaluations(rows) < SCALING_STEPS:
