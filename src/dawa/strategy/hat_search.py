@@ -33,10 +33,10 @@ from dawa.strategy.hats import (
     table_widths,
 )
 
-STEERING_WORK, FITTING_WORK = 3_000_000, 12_000_000
-"""What the two stages may cost, in queries times rows, each about 8 ns; with MANY buckets in proportion to them."""
+STEERING_WORK, FITTING_WORK = 3_000_000, 60_000_000
+"""What the two stages may cost, in queries times rows, each about 2 ns; with MANY buckets in proportion to them."""
 
-MANY = 2**13
+MANY = 3 * 2**12
 """From this many buckets on, rows are so many that more work is worth it."""
 
 STEERING_QUERIES, STARTING_QUERIES, CHECKING_QUERIES = 150, 800, 5000
@@ -61,7 +61,7 @@ FINALISTS, WORTHWHILE = 3, 0.75
 FEWEST_STEPS = 10
 """Evaluations per finalist: with fewer, it is not worth beginning."""
 
-LEAST_GAIN = 1e-4
+LEAST_GAIN = 3e-5
 """A step that lowers the squared error by a smaller part is the last."""
 
 QUERIES_PER_ROW = 1.5
