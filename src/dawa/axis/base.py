@@ -32,6 +32,9 @@ State = Literal["inside", "below", "above", "unlisted", "missing"]
 """Where a value lies: in a cell of the axis, or in one of the ways of not having one."""
 NO_BOUNDS = "bounds are never read from the data, because the smallest and the largest value belong to two people"
 
+Places = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Places on an axis: the cell that begins at each or before it, and which part of this cell lies between."""
+
 KINDS: dict[str, Any] = {}
 """Every kind of axis by its name; the package imports every kind. All but "auto" occur in release files."""
 
@@ -237,6 +240,13 @@ class Axis:
             AxisError: If the axis has no such value.
         """
         raise NotImplementedError
+
+    def places(self, values: NDArray[Any]) -> "Places | None":  # noqa: ARG002  some kinds read arrays
+        """Where many numbers lie among the cell borders: what ``border`` says of each, exactly.
+
+        None means that they need a look one by one: they are of another type, or one of them has no place.
+        """
+        return None
 
     def span(self, lo: object, hi: object) -> tuple[Fraction, Fraction]:
         """The borders of the range from ``lo`` up to but not including ``hi``.

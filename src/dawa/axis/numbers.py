@@ -5,19 +5,29 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dawa.arrays import FloatArray
-from dawa.axis.base import NO_BOUNDS, Axis, Missing, Outside
+from dawa.arrays import FloatArray, IntArray
+from dawa.axis.base import NO_BOUNDS, Axis, Missing, Outside, Places
 from dawa.axis.readings import Number, exact
 from dawa.budget import shown
 from dawa.errors import AxisError
 from dawa.limits import MOST_CELLS_IN_FLOATS, MOST_EDGES
 from dawa.numerals import brief, told
+
+TENS = 7
+"""Powers of ten of which a unit may be a part, so that arrays of numbers are read at once: a millionth is the last."""
+
+MOST_APART = 10**15
+"""Below this, whole numbers of a unit are apart as floats, too: floats tell decimal numbers of 15 digits apart."""
+
+MOST_WHOLE = 2**62
+"""The same limit for whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,7 @@ class NumberAxis(Axis):
             )
         self._check(cells)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of cells."""
         return int((self.stop - self.start) / self.step)
@@ -127,7 +137,25 @@ class NumberAxis(Axis):
             )
         return (found - self.start) / self.step
 
-    @property
+    def places(self, values: NDArray[Any]) -> Places | None:
+        """Where many numbers lie among the cell borders, exactly; None if they need a look one by one."""
+        for tens in (10**digits for digits in range(TENS)):
+            found = self._in_units(values, tens) if tens % self.whole_numbers[2] == 0 else None
+            if found is not None:
+                cell, rest = np.divmod(*found)
+                return cell, rest / found[1]
+        return None
+
+    def _in_units(self, values: NDArray[Any], tens: int) -> tuple[IntArray, int] | None:
+        """Numbers from the start on, and the step, in units of which so many make 1; None if one is no such number."""
+        first, width, _ = (number * tens // self.whole_numbers[2] for number in self.whole_numbers)
+        last = first + self.size * width
+        found = _units(values, tens) if max(abs(first), abs(last)) < MOST_WHOLE else None
+        if found is None or ((found < first) | (found > last)).any():
+            return None
+        return found - first, width
+
+    @cached_property
     def whole_numbers(self) -> tuple[int, int, int]:
         """Start and step in a unit that makes both whole numbers, and how many of these units make 1."""
         unit = math.lcm(self.start.denominator, self.step.denominator)
@@ -153,6 +181,20 @@ class NumberAxis(Axis):
         """The axis that ``to_json`` wrote."""
         start, stop, step = (cls._text(data, name) for name in ("start", "stop", "step"))
         return cls(data["column"], start, stop, step, data["outside"], data.get("missing", "drop"))
+
+
+def _units(values: NDArray[Any], tens: int) -> IntArray | None:
+    """Numbers in units of which so many make 1, a power of ten; None if one of them is no whole number of units."""
+    if values.dtype.kind in "iu":
+        within = not len(values) or max(abs(int(values.min())), abs(int(values.max()))) * tens < MOST_WHOLE
+        return values.astype(np.int64) * tens if within else None
+    if values.dtype != np.float64:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        near = np.rint(values * tens)
+        # The float nearest to a decimal number of 15 digits is written as this number, and so it is read.
+        exactly = (near / tens == values) & (np.abs(near) < MOST_APART)
+    return near.astype(np.int64) if exactly.all() else None
 
 
 @dataclass(frozen=True)

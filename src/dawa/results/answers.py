@@ -39,6 +39,7 @@ the bucket's total, and the bias bound is a part of the most that the bucket can
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, fields
+from itertools import repeat
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -166,6 +167,17 @@ def finished(steps: Steps[T]) -> T:
             return found
 
 
+class Figures(NamedTuple):
+    """What answers consist of, a column for each part; ``Answer`` says what they are."""
+
+    value: FloatArray
+    noise_margin: FloatArray
+    bias_bound: FloatArray
+    measured: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
 def answers(ranged: Sequence[Ranged], confidence: float, notes: Sequence[str] | None = None) -> list[Answer]:
     """How many records lie in each range, in one estimate or in several of different records together.
 
@@ -178,9 +190,23 @@ def answers(ranged: Sequence[Ranged], confidence: float, notes: Sequence[str] | 
 
 
 def answers_in_steps(
-    ranged: Sequence[Ranged], confidence: float, notes: Sequence[str] | None = None
+    ranged: Sequence[Ranged],
+    confidence: float,
+    notes: Sequence[str] | None = None,
+    ends: tuple[Sequence[Any], Sequence[Any]] | None = None,
 ) -> Steps[list[Answer]]:
-    """The same, for who must not wait for hundreds of estimates at once."""
+    """The same, for who must not wait for hundreds of estimates at once; answers keep the ends that are given."""
+    figures = yield from figures_in_steps(ranged, confidence)
+    table = np.stack(figures, axis=1).tolist()
+    words = repeat("") if notes is None else notes
+    lows, highs = (repeat(None), repeat(None)) if ends is None else ends
+    sure = float(confidence)
+    each = zip(table, words, lows, highs, strict=False)
+    return [Answer(a, b, c, d, e, f, sure, word, lo, hi) for (a, b, c, d, e, f), word, lo, hi in each]
+
+
+def figures_in_steps(ranged: Sequence[Ranged], confidence: float) -> Steps[Figures]:
+    """The same in columns, which are quick to make however many there are."""
     chance = check_confidence(confidence)
     cuts = yield from _each(cut_buckets(one.queries) for one in ranged)
     count = _counted(cuts, len(ranged[0].queries))
@@ -192,10 +218,7 @@ def answers_in_steps(
     totals = yield from _each(_totals(one) for one in ranged)
     value, centre = (_sum(each) for each in zip(*totals, strict=True))
     low, high = np.maximum(centre - noise - bias, 0), np.maximum(centre + noise + bias, 0)
-    table = np.stack((value, noise, bias, centre, np.minimum(low, value), np.maximum(high, value)), axis=1).tolist()
-    words = [""] * len(table) if notes is None else notes
-    sure = float(confidence)
-    return [Answer(a, b, c, d, e, f, sure, note) for (a, b, c, d, e, f), note in zip(table, words, strict=True)]
+    return Figures(value, noise, bias, centre, np.minimum(low, value), np.maximum(high, value))
 
 
 def _each(items: Iterable[T]) -> Steps[list[T]]:

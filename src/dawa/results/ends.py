@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeGuard
 
@@ -26,6 +27,10 @@ Range = tuple[End, End]
 
 Span = tuple[Fraction, Fraction]
 """The two borders of a range on one axis, in cells."""
+
+
+FEW = 100
+"""Ranges that are read one by one, whatever they are."""
 
 
 class OnBuckets(NamedTuple):
@@ -86,6 +91,99 @@ def corners(axes: Sequence[Axis], asked: Sequence[tuple[object, object]]) -> Cor
         [[min(end, inner) if query[0][1] < axes[0].size else size] for (end,), query in zip(hi, every, strict=True)]
     )
     return Corners(lo, hi, whole, tuple(_exactly([query[0][end] for query in every]) for end in (0, 1)))
+
+
+class Asked(NamedTuple):
+    """Ranges as they were asked.
+
+    Attributes:
+        lo: The lower end of each, in values that can be compared; with several axes, one for each.
+        hi: The upper ends.
+        corners: The same ranges in cells.
+        held: What each holds besides its own values, in words.
+    """
+
+    lo: list[Any]
+    hi: list[Any]
+    corners: Corners
+    held: list[str]
+
+
+def asked(axes: Sequence[Axis], lo: ArrayLike | None, hi: ArrayLike | None) -> Asked:
+    """Many ranges: arrays of numbers all at once, and others one by one.
+
+    Raises:
+        DawaError: If an end is not a value of its axis, a range is empty, or there is not one upper end for every
+            lower one.
+    """
+    found = _in_bulk(axes, *(_as_array(end, len(axes)) for end in (lo, hi)))
+    return one_by_one(axes, pairs(lo, hi)) if found is None else found
+
+
+def one_by_one(axes: Sequence[Axis], asked: Sequence[tuple[object, object]]) -> Asked:
+    """The same for pairs of ends of any kind."""
+    ends = [told_ends(axes, *pair) for pair in asked]
+    lows, highs = ([pair[end] for pair in ends] for end in ("lo", "hi"))
+    return Asked(lows, highs, corners(axes, asked), [held(axes, *pair) for pair in asked])
+
+
+def columns(axes: Sequence[Axis], asked: Asked) -> dict[str, NDArray[Any]]:
+    """The ends of ranges as columns: ``lo`` and ``hi``; with several axes, ``age_lo`` and so on."""
+    found = {}
+    for name, ends in (("lo", asked.lo), ("hi", asked.hi)):
+        each = [ends] if len(axes) == 1 else list(zip(*ends, strict=True))
+        for axis, column in zip(axes, each, strict=True):
+            mixed = len(set(map(type, column))) > 1
+            found[name if len(axes) == 1 else f"{axis.column}_{name}"] = np.array(column, object if mixed else None)
+    return found
+
+
+def _as_array(ends: object, axes: int) -> NDArray[Any] | None:
+    """Many numbers as an array, one row for each range; None if they are few, or of several types."""
+    if isinstance(ends, list) and axes == 1 and len(ends) > FEW and set(map(type, ends)) in ({int}, {float}):
+        with suppress(OverflowError):
+            ends = np.array(ends)
+    elif hasattr(ends, "to_numpy"):
+        ends = ends.to_numpy()
+    if not isinstance(ends, np.ndarray) or ends.ndim != 1 + (axes > 1) or len(ends) <= FEW:
+        return None
+    return ends.reshape(len(ends), -1) if ends.size == len(ends) * axes else None
+
+
+def _in_bulk(axes: Sequence[Axis], lo: NDArray[Any] | None, hi: NDArray[Any] | None) -> Asked | None:
+    """Ranges in arrays, all at once; None if they need a look one by one, perhaps because one of them cannot be."""
+    if lo is None or hi is None or lo.shape != hi.shape:
+        return None
+    found = [[axis.places(ends[:, i]) for i, axis in enumerate(axes)] for ends in (lo, hi)]
+    lows, highs = ([places for places in each if places is not None] for each in found)
+    if len(lows) < len(axes) or len(highs) < len(axes):
+        return None
+    several = zip(axes, lows, highs, strict=True)
+    if any(((b < a) | ((a == b) & (y <= x))).any() or _rounded_away(axis, b, y) for axis, (a, x), (b, y) in several):
+        return None
+    first = np.stack([(cell == 0) & (part == 0) for cell, part in lows], axis=1)
+    last = np.stack([cell == axis.size for axis, (cell, _) in zip(axes, highs, strict=True)], axis=1)
+    whole = np.logical_and.reduce([part == 0 for _, part in (*lows, *highs)])
+    start, stop = (np.stack([cell + part for cell, part in places], axis=1) for places in (lows, highs))
+    line = (lows[0], highs[0]) if len(axes) == 1 else ()
+    return Asked(_told(lo), _told(hi), Corners(start, stop, whole, line), _held_by_each(axes, first, last))
+
+
+def _rounded_away(axis: Axis, cell: IntArray, part: FloatArray) -> bool:
+    """Whether an upper end below that of the axis would be a float that is not below it."""
+    return bool(((cell < axis.size) & (cell + part >= axis.size)).any())
+
+
+def _told(ends: NDArray[Any]) -> list[Any]:
+    """Ends as Python has them; with several axes, one for each."""
+    return ends[:, 0].tolist() if ends.shape[1] == 1 else list(map(tuple, ends.tolist()))
+
+
+def _held_by_each(axes: Sequence[Axis], first: BoolArray, last: BoolArray) -> list[str]:
+    """What ranges hold besides their own values, in words that few of them differ in."""
+    kinds, kind = np.unique(np.concatenate((first, last), axis=1), axis=0, return_inverse=True)
+    words = [touching(axes, list(zip(*np.split(touches, 2), strict=True))) for touches in kinds]
+    return [words[at] for at in kind.ravel().tolist()]
 
 
 def _exactly(borders: Sequence[Fraction]) -> tuple[IntArray, FloatArray]:

@@ -25,11 +25,11 @@ from dawa.errors import OptionError, ReleaseError
 from dawa.host import atomic
 from dawa.results import comparing, ends, file, quantiles, tabled
 from dawa.results.about import About
-from dawa.results.answers import Answer, Ranged, Steps, answers_in_steps, finished
+from dawa.results.answers import Answer, Ranged, Steps, finished
 from dawa.results.ends import End
 from dawa.results.estimate import Estimate
 from dawa.results.insides import Inside
-from dawa.results.release import ROWS, Apart, Release, apart_of, with_ends
+from dawa.results.release import ROWS, Apart, Release, answers_of, apart_of
 from dawa.results.statement import PrivacyStatement
 from dawa.results.statistics import Statistic
 
@@ -150,7 +150,7 @@ class GroupedRelease(Mapping[Group, Release]):
     def total(self) -> Answer:
         """How many records of all groups lie on the axes, with 95% confidence; those in no group are in ``apart``."""
         lows, highs = ([getattr(axis, end) for axis in self.axes] for end in ("start", "stop"))
-        return self._answers([(lows, highs)], 0.95)[0]
+        return self._answers(ends.one_by_one(self.axes, [(lows, highs)]), 0.95)[0]
 
     def answer(self, lo: End, hi: End | None = None, confidence: float = 0.95) -> Answer:
         """How many records of all groups lie from ``lo`` up to but not including ``hi``.
@@ -162,7 +162,7 @@ class GroupedRelease(Mapping[Group, Release]):
             hi: Upper end.
             confidence: The probability, at least, that the truth lies between ``low`` and ``high``.
         """
-        return self._answers([(lo, hi)], confidence)[0]
+        return self._answers(ends.one_by_one(self.axes, [(lo, hi)]), confidence)[0]
 
     def answers(self, lo: ArrayLike, hi: ArrayLike | None = None, confidence: float = 0.95) -> list[Answer]:
         """How many records of all groups lie in each of many ranges.
@@ -172,13 +172,13 @@ class GroupedRelease(Mapping[Group, Release]):
             hi: Upper ends.
             confidence: For each range on its own.
         """
-        return self._answers(ends.pairs(lo, hi), confidence)
+        return self._answers(ends.asked(self.axes, lo, hi), confidence)
 
     def answers_in_steps(
         self, lo: ArrayLike, hi: ArrayLike | None = None, confidence: float = 0.95
     ) -> Steps[list[Answer]]:
         """The same as ``answers``, as a generator: for who must not wait for hundreds of groups at once."""
-        return self._in_steps(ends.pairs(lo, hi), confidence)
+        return self._in_steps(ends.asked(self.axes, lo, hi), confidence)
 
     def answers_by_group(self, lo: End, hi: End | None = None, confidence: float = 0.95) -> list[tuple[Group, Answer]]:
         """How many records of each group lie from ``lo`` up to but not including ``hi``.
@@ -300,16 +300,15 @@ class GroupedRelease(Mapping[Group, Release]):
         corners = ends.corners(self.axes, pairs)
         return [Ranged(estimate, *ends.placed(corners, estimate)) for estimate in self.estimates]
 
-    def _answers(self, pairs: list[tuple[object, object]], confidence: float) -> list[Answer]:
-        return finished(self._in_steps(pairs, confidence))
+    def _answers(self, asked: ends.Asked, confidence: float) -> list[Answer]:
+        return finished(self._in_steps(asked, confidence))
 
-    def _in_steps(self, pairs: list[tuple[object, object]], confidence: float) -> Steps[list[Answer]]:
-        notes, corners, ranged = [self._note(*pair) for pair in pairs], ends.corners(self.axes, pairs), []
+    def _in_steps(self, asked: ends.Asked, confidence: float) -> Steps[list[Answer]]:
+        ranged = []
         for estimate in self.estimates:
-            ranged += [Ranged(estimate, *ends.placed(corners, estimate))]
+            ranged += [Ranged(estimate, *ends.placed(asked.corners, estimate))]
             yield
-        found = yield from answers_in_steps(ranged, confidence, notes)
-        return with_ends(self.axes, pairs, found)
+        return (yield from answers_of(ranged, asked, self.privacy.kept, confidence))
 
     def _note(self, lo: object, hi: object) -> str:
         return "; ".join(part for part in (ends.held(self.axes, lo, hi), self.privacy.kept) if part)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -23,7 +23,7 @@ from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.results import bands, comparing, ends, file, quantiles, statistics, tabled
 from dawa.results.about import About
-from dawa.results.answers import Answer, Ranged, Steps, answers, answers_in_steps, finished
+from dawa.results.answers import Answer, Ranged, Steps, answers_in_steps, figures_in_steps, finished
 from dawa.results.bands import Band
 from dawa.results.ends import End, Range
 from dawa.results.estimate import Estimate
@@ -80,9 +80,10 @@ def apart_in_steps(
     return [Apart(named(axes, way), way, answer, columns) for way, answer in zip(ways, found, strict=True)]
 
 
-def with_ends(axes: Sequence[Axis], pairs: Sequence[tuple[object, object]], found: list[Answer]) -> list[Answer]:
-    """Answers that keep the ranges that were asked."""
-    return [replace(one, **ends.told_ends(axes, *pair)) for one, pair in zip(found, pairs, strict=True)]
+def answers_of(ranged: Sequence[Ranged], asked: ends.Asked, kept: str, confidence: float) -> Steps[list[Answer]]:
+    """Answers that keep the ranges that were asked, with what is remarked about each."""
+    notes = ["; ".join(part for part in (held, kept) if part) for held in asked.held]
+    return (yield from answers_in_steps(ranged, confidence, notes, (asked.lo, asked.hi)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,14 +152,25 @@ class Release:
     def total(self) -> Answer:
         """How many records lie on the axes, with 95% confidence; those in no range are in ``apart``."""
         lows, highs = ([getattr(axis, end) for axis in self.axes] for end in ("start", "stop"))
-        return self._answers([(lows, highs)], 0.95)[0]
+        return self._answers(ends.one_by_one(self.axes, [(lows, highs)]), 0.95)[0]
 
-    def to_pandas(self) -> "DataFrame":
-        """A row for each bucket on one axis, for each cell on several.
+    def to_pandas(
+        self, lo: ArrayLike | None = None, hi: ArrayLike | None = None, confidence: float = 0.95
+    ) -> "DataFrame":
+        """A row for each bucket on one axis, for each cell on several; or for each of many ranges, with error bars.
+
+        A million ranges in arrays take seconds. The columns are those of ``Answer``; with several axes, the ends have a
+        column for each.
 
         Raises:
+            AxisError: If an end lies outside the axis.
             OptionError: If there are too many cells, or pandas is not installed.
         """
+        if lo is not None or hi is not None:
+            asked = ends.asked(self.axes, lo, hi)
+            ranged = Ranged(self.estimate, *ends.placed(asked.corners, self.estimate))
+            figures = finished(figures_in_steps([ranged], confidence))
+            return tabled.frame({**ends.columns(self.axes, asked), **figures._asdict()})
         one = len(self.axes) == 1
         return tabled.frame(self.buckets.columns() if one else tabled.cells(self.axes, self.estimate))
 
@@ -174,7 +186,7 @@ class Release:
             AxisError: If an end lies outside the axis.
             OptionError: If the range is empty, or the confidence cannot be promised.
         """
-        return self._answers([(lo, hi)], confidence)[0]
+        return self._answers(ends.one_by_one(self.axes, [(lo, hi)]), confidence)[0]
 
     def answers(self, lo: ArrayLike, hi: ArrayLike | None = None, confidence: float = 0.95) -> list[Answer]:
         """How many records lie in each of many ranges, with error bars; ``pandas.DataFrame`` reads the result.
@@ -184,7 +196,7 @@ class Release:
             hi: Upper ends.
             confidence: For each range on its own.
         """
-        return self._answers(ends.pairs(lo, hi), confidence)
+        return self._answers(ends.asked(self.axes, lo, hi), confidence)
 
     def apart(self, confidence: float = 0.95) -> list[Apart]:
         """The records that are in no range: missing, outside or not listed, each kind with error bars.
@@ -206,14 +218,14 @@ class Release:
         """The estimated number of records in each bucket, or in each of many ranges."""
         if lo is None and hi is None:
             return self.estimate.totals
-        return self.estimate.totals_of(ends.queries(self.axes, self.estimate, ends.pairs(lo, hi)).queries)
+        return self.estimate.totals_of(self._on_buckets(lo, hi).queries)
 
     def variances(self, lo: ArrayLike | None = None, hi: ArrayLike | None = None) -> FloatArray:
         """The variance of the noise in each bucket's total, or in each of many ranges, before post-processing."""
         if lo is None and hi is None:
             bucket = np.arange(len(self.estimate.buckets), dtype=np.float64)
             return self.estimate.range_variances(bucket, bucket + 1)
-        return self.estimate.variances_of(ends.queries(self.axes, self.estimate, ends.pairs(lo, hi)).queries)
+        return self.estimate.variances_of(self._on_buckets(lo, hi).queries)
 
     def quantile(self, fraction: float, confidence: float = 0.95) -> Quantile:
         """The smallest value up to which at least this fraction of the records lies: 0.5 gives the median.
@@ -389,10 +401,13 @@ class Release:
 
         return picture.figure(self, path)
 
-    def _answers(self, pairs: list[tuple[object, object]], confidence: float) -> list[Answer]:
-        ranged = Ranged(self.estimate, *ends.queries(self.axes, self.estimate, pairs))
-        found = answers([ranged], confidence, [self._note(*pair) for pair in pairs])
-        return with_ends(self.axes, pairs, found)
+    def _answers(self, asked: ends.Asked, confidence: float) -> list[Answer]:
+        ranged = Ranged(self.estimate, *ends.placed(asked.corners, self.estimate))
+        return finished(answers_of([ranged], asked, self.privacy.kept, confidence))
+
+    def _on_buckets(self, lo: ArrayLike | None, hi: ArrayLike | None) -> ends.OnBuckets:
+        """Many ranges as queries on buckets."""
+        return ends.placed(ends.asked(self.axes, lo, hi).corners, self.estimate)
 
     def _ranged(self, lo: object, hi: object) -> comparing.Compared:
         ranged = Ranged(self.estimate, *ends.queries(self.axes, self.estimate, [(lo, hi)]))
