@@ -55,8 +55,8 @@ class Strategy(Protocol):
         """The weighted sum of ``wᵀ (AᵀA)⁻¹ w`` over the queries, exactly."""
         ...
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists and numbers from which the strategy can be rebuilt."""
+    def described(self) -> dict[str, Any]:
+        """Plain numbers and arrays from which the strategy can be rebuilt; ``arrays.listed`` makes JSON of them."""
         ...
 
 
@@ -95,7 +95,7 @@ class LeafRows(ABC):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
-        """Rebuild a strategy from what ``to_json`` returned.
+        """Rebuild a strategy from what ``described`` returned, or from the same as JSON values.
 
         Raises:
             ReleaseError: If the lists do not make a strategy.
@@ -110,9 +110,9 @@ class LeafRows(ABC):
             raise broken(f"has columns that sum to more than {RESOLUTION}")
         return strategy
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists: leaf weights, and where the other rows have which weights."""
-        return {"kind": self.kind, **{field.name: getattr(self, field.name).tolist() for field in fields(self)}}
+    def described(self) -> dict[str, Any]:
+        """Arrays: leaf weights, and where the other rows have which weights."""
+        return {"kind": self.kind, **{field.name: getattr(self, field.name) for field in fields(self)}}
 
 
 def variances_by_runs(strategy: Strategy, queries: BucketQueries) -> FloatArray:

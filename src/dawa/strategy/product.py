@@ -50,7 +50,7 @@ class ProductStrategy:
             raise broken(f"has columns that sum to more than {RESOLUTION}")
         return strategy
 
-    def to_json(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """The shape and one number are enough."""
         return {"kind": "product", "shape": list(self.shape), "weight": self.weight}
 

@@ -93,14 +93,14 @@ class TreeStrategy:
         """The weighted sum of ``wᵀ (AᵀA)⁻¹ w`` over the queries, exactly."""
         return float(kernels.tree.total_error(*_arrays(queries), self._scaled, self.branching, self.offset))
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists and numbers."""
+    def described(self) -> dict[str, Any]:
+        """Plain numbers, and the weights."""
         return {
             "kind": "tree",
             "weighting": self.weighting,
             "branching": self.branching,
             "buckets": self.buckets,
-            "weights": self.weights.tolist(),
+            "weights": self.weights,
         }
 
     @classmethod

@@ -50,7 +50,7 @@ class WaveletStrategy:
             raise broken(f"has columns that sum to more than {RESOLUTION}")
         return strategy
 
-    def to_json(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """Three numbers are enough."""
         return {
             "kind": "wavelet",
