@@ -2,19 +2,25 @@
 
 import itertools
 import math
+import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from numba import types
 
 from dawa.arrays import IntArray
+from dawa.errors import InvariantError
 from dawa.kernels import draw as kernel
+from dawa.kernels import native
+from dawa.kernels.native import Kernel
 
 SCALES = [
     (1, 1),
@@ -152,15 +158,24 @@ def test_more_bytes_do_not_change_finished_draws(seed: int, size: int):
     assert whole[: len(short)] == short
 
 
+COINS = {name: Kernel(f"draw_{name}") for name in ("below", "run", "less", "exponential_coin")}
+
+
+def tossed(name: str, stream: Any, *numbers: int) -> tuple[int, int]:
+    """What a coin of the kernel says at the beginning of a stream, and how many bytes it took."""
+    at = np.zeros(1, np.int64)
+    return COINS[name](len(stream), stream, at, *numbers), int(at[0])
+
+
 def test_one_byte_decides_runs_with_factorial_chances():
     """Of the 240 bytes that count, 240/k! give a run of k or more."""
     lengths = Counter()
     for byte in range(240):
-        length, at = kernel._run(np.array([byte], np.uint8), 0)
-        lengths[5 if at == kernel.EXHAUSTED else length] += 1  # a longer run asks for more bytes
+        length, _ = tossed("run", np.array([byte], np.uint8))
+        lengths[5 if length == kernel.ENDED else length] += 1  # a longer run asks for more bytes
     assert [sum(lengths[i] for i in range(k, 6)) for k in range(1, 6)] == [240, 120, 40, 10, 2]
     for byte in range(240, 256):
-        assert kernel._run(np.array([byte, 120], np.uint8), 0) == (1, 2)
+        assert tossed("run", np.array([byte, 120], np.uint8)) == (1, 2)
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 6, 1000, 2**27 + 1, 2**28 - 1, 2**28, 3 * 2**40, 2**56 - 1])
@@ -169,31 +184,33 @@ def test_whole_blocks_of_numbers_are_kept_and_the_rest_is_not(bound: int):
     kept = 2**bits // bound * bound
     for number in (0, 1, bound - 1, bound, kept - bound, kept - 1, min(kept, 2**bits - 1), 2**bits - 1):
         stream = np.frombuffer(bytearray(number.to_bytes(size, "little")), np.uint8)
-        expected = (number % bound, size) if number < kept else (0, kernel.EXHAUSTED)
-        assert kernel._below(stream, 0, bound) == expected
+        expected = number % bound if number < kept else kernel.ENDED
+        assert tossed("below", stream, bound) == (expected, size)
+        assert tossed("below", stream[:-1], bound)[0] == kernel.ENDED
 
 
 @pytest.mark.parametrize("chance", [Fraction(0), Fraction(1, 2), Fraction(1, 3), Fraction(2**56 - 2, 2**56 - 1)])
 def test_comparison_has_its_chance_to_14_bits(chance: Fraction):
-    outcomes = enumerated(lambda stream: kernel._less(stream, 0, chance.numerator, chance.denominator))
+    outcomes = enumerated(lambda stream: tossed("less", stream, chance.numerator, chance.denominator))
     assert outcomes["open"] <= 4  # of 65536: one pair of 7-bit digits
     assert outcomes[True] <= chance * 2**16 <= outcomes[True] + outcomes["open"]
 
 
 @pytest.mark.parametrize("exponent", [Fraction(0), Fraction(1, 7), Fraction(1, 2), Fraction(8, 9)])
 def test_exponential_coin_is_bracketed_by_enumeration(exponent: Fraction):
-    outcomes = enumerated(lambda stream: kernel._exponential_coin(stream, 0, exponent.numerator, exponent.denominator))
+    outcomes = enumerated(lambda stream: tossed("exponential_coin", stream, exponent.numerator, exponent.denominator))
     chance = math.exp(-exponent) * 2**16
     assert outcomes[True] <= chance <= outcomes[True] + outcomes["open"]
     assert outcomes["open"] < 0.55 * 2**16
 
 
-def enumerated(coin: Callable[[np.ndarray], tuple[bool, int]]) -> Counter:
+def enumerated(coin: Callable[[np.ndarray], tuple[int, int]]) -> Counter:
     """What a coin says on every stream of two bytes; ``open`` where two are not enough."""
     outcomes: Counter = Counter()
     for pair in itertools.product(range(256), repeat=2):
-        value, at = coin(np.array(pair, np.uint8))
-        outcomes["open" if at == kernel.EXHAUSTED else bool(value)] += 1
+        value, _ = coin(np.array(pair, np.uint8))
+        assert value in (False, True, kernel.ENDED)
+        outcomes["open" if value == kernel.ENDED else bool(value)] += 1
     return outcomes
 
 
@@ -218,23 +235,73 @@ def test_the_largest_draw_fits_and_a_larger_one_is_refused():
     assert climbed(2**40, 5000) == (5000 * 2**40, False)
 
 
-def test_no_float_is_made():
-    """Numba turns some mixtures of integers into floats without a word."""
-    stream, numbers, number = types.uint8[::1], types.int64[::1], types.int64
-    signatures = {
-        "_below": (stream, number, number),
-        "_run": (stream, number),
-        "_long_run": (stream, number),
-        "_less": (stream, number, number, number),
-        "_exponential_coin": (stream, number, number, number),
-        "_geometric": (stream, number, number),
-        "draw": (stream, numbers, numbers, types.boolean, numbers),
-        "choose": (stream, numbers, numbers, number),
-    }
-    compiled = {name for name, value in vars(kernel).items() if isinstance(value, numba.core.dispatcher.Dispatcher)}
-    assert compiled == set(signatures)
-    for name, signature in signatures.items():
-        fresh = numba.njit(getattr(kernel, name).py_func)
-        fresh.compile(signature)
-        typed = fresh.overloads[signature].type_annotation.typemap.values()
-        assert not [kind for kind in typed if "float" in str(kind)], name
+@settings(deadline=None, max_examples=300)
+@given(
+    stream=st.lists(st.sampled_from(BOUNDARIES) | st.integers(0, 255), max_size=80),
+    candidates=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2**56 - 1)), min_size=1, max_size=9),
+    whole=st.sampled_from([1, 2, 1000, 2**56 - 1]),
+)
+def test_chooses_as_its_twin_does(stream: list[int], candidates: list[tuple[int, int]], whole: int):
+    pairs = [(count, part % whole) for count, part in candidates]
+    wholes, parts = columns(pairs)
+    found = kernel.choose(np.frombuffer(bytearray(stream), np.uint8), wholes, parts, whole)
+    assert found == twin_choice(bytes(stream), pairs, whole)
+
+
+def twin_choice(stream: bytes, pairs: list[tuple[int, int]], whole: int) -> int:
+    """Candidates are proposed evenly; each of them is kept if all of its coins say so, tossed up to the first no."""
+    twin = Twin(stream)
+    try:
+        while True:
+            pick = twin.below(len(pairs))
+            wholes, part = pairs[pick]
+            while wholes and twin.run() % 2 == 0:
+                wholes -= 1
+            if not wholes and (not part or twin.coin(Fraction(part, whole))):
+                return pick
+    except StopIteration:
+        return kernel.ENDED
+
+
+def drawn(numerators: list[int], denominators: list[int], size: int) -> tuple[int, int, bool]:
+    stream, out = np.zeros(100, np.uint8), np.empty(size, np.int64)
+    return kernel.draw(stream, np.array(numerators, np.int64), np.array(denominators, np.int64), signed=True, out=out)
+
+
+@pytest.mark.parametrize(("numerator", "denominator"), [(0, 1), (-1, 1), (2**56, 1), (1, 0), (1, -1)])
+def test_a_scale_that_cannot_be_drawn_is_refused(numerator: int, denominator: int):
+    """What would divide by zero or exceed 63 bits ends in an error, not in a draw."""
+    with pytest.raises(InvariantError, match="not made of numbers"):
+        drawn([numerator], [denominator], 1)
+
+
+@pytest.mark.parametrize("sizes", [(2, 1, 2), (1, 2, 2), (2, 2, 3), (3, 3, 2), (0, 0, 1)])
+def test_scales_that_are_too_few_or_too_many_are_refused(sizes: tuple[int, int, int]):
+    with pytest.raises(InvariantError, match="draws were asked for"):
+        drawn([1] * sizes[0], [1] * sizes[1], sizes[2])
+
+
+def test_nothing_to_draw_takes_nothing():
+    assert drawn([], [], 0) == drawn([1], [1], 0) == (0, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("wholes", "parts", "whole"), [([], [], 2), ([0], [], 2), ([-1], [0], 2), ([0], [2], 2), ([0], [0], 2**56)]
+)
+def test_a_choice_that_cannot_be_made_is_refused(wholes: list[int], parts: list[int], whole: int):
+    numbers = np.array(wholes, np.int64), np.array(parts, np.int64)
+    with pytest.raises(InvariantError):
+        kernel.choose(np.zeros(100, np.uint8), *numbers, whole)
+
+
+def test_no_float_is_made(tmp_path: Path):
+    """C makes floats of integers without a word; the compiler tells which types it works with, and what is called."""
+    command = [sys.executable, "-m", "ziglang", "cc", "-std=c11", "-O0", "-fno-sanitize=undefined", "-S", "-emit-llvm"]
+    source, told = native.COMPILE.parent / "draw.c", tmp_path / "draw.ll"
+    subprocess.run([*command, str(source), "-o", str(told)], check=True, capture_output=True)  # noqa: S603  our own
+    functions = re.findall(r"^define .*?^}", told.read_text(), re.MULTILINE | re.DOTALL)
+    made = {name for function in functions for name in re.findall(r"define [^@\n]*@(\w+)\(", function)}
+    assert {"draw_draw", "draw_choose", "below", "geometric"} <= made
+    for function in functions:
+        assert not re.search(r"\b(half|bfloat|float|double|x86_fp80|fp128)\b", function), function
+        assert set(re.findall(r"\bcall [^@\n]*@([\w.]+)\(", function)) <= made | {"llvm.memcpy.p0.p0.i64"}, function

@@ -3,11 +3,15 @@
 import json
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dawa.errors import InvariantError
+from dawa.kernels import json_lines as kernel
 from dawa.limits import MOST_JSON_DEPTH
+from dawa.sources.json_lines import _tree
 from helpers import json_twin
 from helpers.json_twin import lines, read
 
@@ -19,7 +23,8 @@ VALUES = [
     *("true", "false", "null", "True", "NaN", "Infinity", "-Infinity", "-NaN", "nul", "nulll"),
     *('"A"', '""', '"é"', '"\\ud800"', '"\\ud83d\\ude00"', '"\\ude00\\ud83d"', '"\\u0000"', '"\\x"', '"\\u12g4"'),
     '"\\u12',
-    *('"q\\"q\\\\"', '"\\/\\b\\f\\n\\r\\t"', '"\t"', "'A'", '"open', "\x00", '"\x7f"', "{}", "[]", "[1,]", "{,}"),
+    *('"q\\"q\\\\"', '"\\/\\b\\f\\n\\r\\t"', '"\t"', "'A'", '"open', "\x00", "true\x00", '"\x7f"', "{}", "[]", "[1,]"),
+    "{,}",
 ]  # fmt: skip
 PIECES = [*KEYS, *VALUES, "{", "}", "[", "]", ":", ",", " ", "\t", "\r", "\ufeff", "\\", '"']
 LAW = settings(max_examples=200, deadline=None)
@@ -98,6 +103,8 @@ def test_what_programs_write_is_read(record, ascii_only, indent):
         ('{"x": 0.1000000000000000055511151231257827}', "0.1000000000000000055511151231257827"),
         ('{"x": -0}', "-0"),
         ('{"x": true}', "true"),
+        ('{"x": true\x00}', None),
+        ('{"x": -Infinity\x00}', None),
         ('{"x": "1e2"}', "1e2"),
         ('{"x": " 5 "}', " 5 "),
         ('{"x": ""}', ""),
@@ -162,3 +169,55 @@ def test_columns_that_begin_alike_are_told_apart():
     data = json.dumps(record).encode()
     assert read(data, columns) == [json_twin.line(data, columns)]
     assert read(data, columns)[0][-2:] == ("11", "12")
+
+
+def picked(data=b'{"x": 1}\n{"x": 2}\n', room=3, deepest=5, **changed):
+    """What the kernel says of two lines, with some arguments changed."""
+    tree, column = _tree(["x", "a.b"])
+    given = {
+        "tree": tree,
+        "column": column,
+        "text": np.full((2, len(data)), ord("?"), np.uint8),
+        "ends": np.full((2, room + 1), -1, np.int32),
+        "there": np.zeros((2, room), np.bool_),
+    }
+    assert not set(changed) - set(given)
+    given.update(changed)
+    rows = kernel.pick(np.frombuffer(bytearray(data), np.uint8), 100, deepest, ord("."), **given)
+    return rows, given["text"].tobytes(), given["ends"].tolist(), given["there"].tolist()
+
+
+def test_values_follow_one_another_and_nothing_else_is_written():
+    assert picked() == (
+        2,
+        b"12" + b"?" * 34,
+        [[0, 1, 2, -1], [0, 0, 0, -1]],
+        [[True, True, False], [False, False, False]],
+    )
+    assert picked(room=2)[0] == 2
+    assert picked(b"", room=0) == (0, b"", [[0], [0]], [[], []])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"room": 1},
+        {"room": 0},
+        {"deepest": 0},
+        {"text": np.zeros((2, 17), np.uint8)},
+        {"text": np.zeros((1, 18), np.uint8)},
+        {"ends": np.zeros((2, 3), np.int32)},
+        {"ends": np.zeros((2, 4), np.int64)},
+        {"there": np.zeros((3, 3), np.bool_)},
+        {"column": np.zeros((1, 2), np.int64)},
+        {"column": np.array([[0, 1], [2, -1]])},
+        {"column": np.array([[0, 0], [0, 0]])},
+        {"tree": (*_tree(["x", "a.b"])[0][:6], np.zeros(2, np.int64))},
+        {"tree": (*_tree(["x", "a.b"])[0][:6], np.full(5, 9))},
+    ],
+    ids=str,
+)
+def test_results_and_keys_that_do_not_fit_are_refused(changed):
+    """Rather than read or written past."""
+    with pytest.raises(InvariantError):
+        picked(**changed)

@@ -68,8 +68,8 @@ def test_gathered_runs_are_whole_buckets_sorted_disjoint_and_merged(seed):
         assert not ((b[:-1] == a[1:]) & (w[:-1] == w[1:])).any(), "neighbours that weigh the same are one stretch"
 
 
-def test_more_stretches_than_are_held_at_first():
-    """Every other cell of many, each a bucket of its own: as many stretches as runs."""
+def test_as_many_stretches_as_runs():
+    """Every other cell of many, each a bucket of its own."""
     n = 9000
     lo = np.arange(0, n, 2)
     runs = (np.array([0, len(lo)]), lo, lo + 1, np.ones(len(lo)))

@@ -5,12 +5,18 @@ multiplied, so they stay below twice the size.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dawa.kernels.compiled import njit
+from dawa.arrays import FloatArray, IntArray
+from dawa.errors import InvariantError
+from dawa.kernels.native import Kernel
+
+_sums = Kernel("fourier_sums")
+_largest_columns = Kernel("fourier_largest_columns")
+_powers = Kernel("fourier_powers")
 
 
-@njit(cache=True)
-def sums(cells, counts, table, frequencies, low):
+def sums(cells: IntArray, counts: IntArray, table: IntArray, frequencies: int, low: int) -> tuple[IntArray, IntArray]:
     """The exact answer to each row, in two words: ``high · 2^low + rest``.
 
     With entries of up to 2^28, ``low = 14`` and 2^45 records, either word stays below 2^60.
@@ -22,44 +28,27 @@ def sums(cells, counts, table, frequencies, low):
         frequencies: Number of rows: frequencies 0, 1, 2, …
         low: Bits in the lower word of an entry.
     """
-    size = len(table)
-    high = np.zeros(frequencies, np.int64)
-    rest = np.zeros(frequencies, np.int64)
-    mask = (1 << low) - 1
-    for i in range(len(cells)):
-        cell = cells[i]
-        count = counts[i]
-        at = 0
-        for frequency in range(frequencies):
-            entry = table[at]
-            high[frequency] += count * (entry >> low)
-            rest[frequency] += count * (entry & mask)
-            at += cell
-            if at >= size:
-                at -= size
+    _check(len(cells) == len(counts))
+    high, rest = np.empty(frequencies, np.int64), np.empty(frequencies, np.int64)
+    _sums(len(cells), cells, counts, len(table), table, frequencies, low, high, rest)
     return high, rest
 
 
-@njit(cache=True)
-def largest_columns(cosines, sines, weights):
+def largest_columns(cosines: IntArray, sines: IntArray, weights: IntArray) -> IntArray:
     """For every k, the largest column sum of absolute weighted entries over the frequencies 0 to k."""
-    size = len(cosines)
-    largest = np.zeros(len(weights), np.int64)
-    for cell in range(size):
-        at = 0
-        total = 0
-        for frequency in range(len(weights)):
-            total += weights[frequency] * (abs(cosines[at]) + abs(sines[at]))
-            if total > largest[frequency]:
-                largest[frequency] = total
-            at += cell
-            if at >= size:
-                at -= size
+    entries, largest = np.abs(cosines) + np.abs(sines), np.empty(len(weights), np.int64)
+    _largest_columns(len(entries), entries, len(weights), weights, largest)
     return largest
 
 
-@njit(cache=True)
-def powers(first, lo, hi, weight, circle, frequencies):
+def powers(
+    first: IntArray,
+    lo: IntArray,
+    hi: IntArray,
+    weight: FloatArray,
+    circle: NDArray[np.complex128],
+    frequencies: int,
+) -> FloatArray:
     """The mean over queries of ``|Σ_runs weight · (u^(j·lo) - u^(j·hi))|²`` for each frequency j, u = exp(-2πi/n).
 
     A query's transform is this sum divided by ``1 - u^j``: the caller divides by ``|1 - u^j|²``.
@@ -72,23 +61,14 @@ def powers(first, lo, hi, weight, circle, frequencies):
         circle: Powers of u, one period.
         frequencies: The number of frequencies.
     """
-    size = len(circle)
-    queries = len(first) - 1
-    mean = np.zeros(frequencies)
-    seen = np.empty(frequencies, np.complex128)
-    for query in range(queries):
-        seen[:] = 0
-        for run in range(first[query], first[query + 1]):
-            start = 0
-            stop = 0
-            for frequency in range(frequencies):
-                seen[frequency] += weight[run] * (circle[start] - circle[stop])
-                start += lo[run]
-                if start >= size:
-                    start -= size
-                stop += hi[run]
-                if stop >= size:
-                    stop -= size
-        for frequency in range(frequencies):
-            mean[frequency] += (seen[frequency].real ** 2 + seen[frequency].imag ** 2) / queries
+    size, runs = len(circle), len(lo)
+    _check(runs == len(hi) == len(weight) and first[0] >= 0 and first[-1] <= runs)
+    _check(not runs or (min(lo.min(), hi.min()) >= 0 and max(lo.max(), hi.max()) <= size))
+    seen, mean = np.empty(2 * frequencies), np.empty(frequencies)
+    _powers(len(first) - 1, first, lo, hi, weight, size, circle.view(np.float64), frequencies, seen, mean)
     return mean
+
+
+def _check(fits: bool) -> None:  # noqa: FBT001  a condition
+    if not fits:
+        raise InvariantError("Cells or runs do not fit the table that they are looked up in.")

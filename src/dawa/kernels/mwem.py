@@ -1,10 +1,10 @@
 """Multiplicative weights over segments: move an estimate gently towards noisy answers."""
 
-import math
-
 import numpy as np
 
-from dawa.kernels.compiled import njit
+from dawa.arrays import FloatArray, IntArray
+from dawa.errors import InvariantError
+from dawa.kernels.native import Kernel
 
 LONGEST = 10.0
 """The largest exponent of one step, to protect floats: an answer would have to miss by 20 times all records."""
@@ -13,24 +13,18 @@ LONGEST = 10.0
 LONG = 0.5
 """A step with an exponent above this changes so much that sums are computed again."""
 
-
-@njit(cache=True, fastmath={"reassoc", "nsz", "contract"})
-def _sum(mass, lo, hi):
-    """The records in segments ``[lo, hi)``, added in any order."""
-    inside = 0.0
-    for segment in range(lo, hi):
-        inside += mass[segment]
-    return inside
+_replay = Kernel("mwem_replay")
 
 
-@njit(cache=True)
-def _multiply(mass, lo, hi, factor):
-    for segment in range(lo, hi):
-        mass[segment] *= factor
-
-
-@njit(cache=True)
-def replay(mass, first, lo, hi, weight, answers, passes):
+def replay(
+    mass: FloatArray,
+    first: IntArray,
+    lo: IntArray,
+    hi: IntArray,
+    weight: FloatArray,
+    answers: FloatArray,
+    passes: int,
+) -> None:
     """Multiply ``mass`` in place until it agrees better with every answer; its sum stays the same.
 
     Once per pass and answer, mass under weight w is multiplied by ``exp(w · miss / (2 · sum))``, and the whole is
@@ -38,7 +32,7 @@ def replay(mass, first, lo, hi, weight, answers, passes):
     a step touches only the segments of its query.
 
     Args:
-        mass: Records in each segment.
+        mass: Records in each segment; more than none in all.
         first: Answer ``i`` belongs to runs ``first[i]`` to ``first[i + 1]``.
         lo: First segment of each run.
         hi: One past the last segment of each run.
@@ -46,23 +40,10 @@ def replay(mass, first, lo, hi, weight, answers, passes):
         answers: Noisy answers.
         passes: How often to go through all answers.
     """
-    total = _sum(mass, 0, len(mass))
-    inside = np.empty(len(lo))
-    held = total  # what the array holds; the estimate is total / held times it
-    for _ in range(passes):
-        for query in range(len(answers)):
-            estimate = 0.0
-            for run in range(first[query], first[query + 1]):
-                inside[run] = _sum(mass, lo[run], hi[run])
-                estimate += weight[run] * inside[run]
-            exponent = (answers[query] - estimate * (total / held)) / (2 * total)
-            exponent = min(max(exponent, -LONGEST), LONGEST)
-            for run in range(first[query], first[query + 1]):
-                factor = math.exp(exponent * weight[run])
-                _multiply(mass, lo[run], hi[run], factor)
-                held += (factor - 1) * inside[run]
-            if abs(exponent) > LONG:
-                _multiply(mass, 0, len(mass), total / _sum(mass, 0, len(mass)))
-                held = total
-        _multiply(mass, 0, len(mass), total / _sum(mass, 0, len(mass)))
-        held = total
+    runs, segments = len(lo), len(mass)
+    if not (runs == len(hi) == len(weight) and len(first) > len(answers) and first[0] >= 0 and first[-1] <= runs):
+        raise InvariantError("Answers do not fit their runs.")
+    if runs and (lo.min() < 0 or hi.max() > segments):
+        raise InvariantError("Runs do not fit the segments.")
+    inside = np.empty(runs)
+    _replay(segments, mass, len(answers), first, lo, hi, weight, answers, passes, LONGEST, LONG, inside)

@@ -6,168 +6,135 @@ resolution, and s the sum of its children's m. Then ``m = s / (1 + c² s)`` is t
 was measured at it and below; for a single bucket ``m = 1 / c²``.
 """
 
+from typing import Any
+
 import numpy as np
 
-from dawa.kernels.compiled import njit
-from dawa.kernels.runs import twice
+from dawa.arrays import FloatArray, IntArray
+from dawa.errors import InvariantError
+from dawa.kernels.native import Kernel
+from dawa.kernels.runs import with_more_room
+
+_parents = Kernel("nested_parents")
+_heights = Kernel("nested_heights")
+_moments = Kernel("nested_moments")
+_least_squares = Kernel("nested_least_squares")
+_integer_weights = Kernel("nested_integer_weights")
+_variances = Kernel("nested_variances")
+_overlaps = Kernel("nested_overlaps")
 
 
-@njit(cache=True)
-def parents(skip):
+def parents(skip: IntArray) -> IntArray:
     """The node right above each node, or -1."""
-    above = np.full(len(skip), -1, np.int64)
-    for i in range(len(skip)):
-        child = i + 1
-        while child < skip[i]:
-            above[child] = i
-            child = skip[child]
+    above = np.empty(len(skip), np.int64)
+    _parents(len(skip), _whole(skip), above)
     return above
 
 
-@njit(cache=True)
-def moments(weights, skip, parent):
+def moments(weights: FloatArray, skip: IntArray, parent: IntArray) -> tuple[FloatArray, FloatArray]:
     """Every node's m and s; s is 0 for single buckets."""
-    m, s = np.zeros(len(skip)), np.zeros(len(skip))
-    for i in range(len(skip) - 1, -1, -1):
-        square = weights[i] * weights[i]
-        m[i] = 1 / square if skip[i] == i + 1 else s[i] / (1 + square * s[i])
-        if parent[i] >= 0:
-            s[parent[i]] += m[i]
+    nodes = _agreed(weights, skip, parent)
+    m, s = np.empty(nodes), np.empty(nodes)
+    _moments(nodes, _floats(weights), _whole(skip), _whole(parent), m, s)
     return m, s
 
 
-@njit(cache=True)
-def least_squares(answers, weights, m, s, skip, parent):
+def least_squares(
+    answers: FloatArray, weights: FloatArray, m: FloatArray, s: FloatArray, skip: IntArray, parent: IntArray
+) -> FloatArray:
     """The totals of all nodes that fit the answers best: combine upwards, then hand the residual down."""
-    best, below = np.zeros(len(skip)), np.zeros(len(skip))
-    for i in range(len(skip) - 1, -1, -1):
-        if skip[i] == i + 1:
-            best[i] = answers[i] / weights[i]
-        else:
-            best[i] = (below[i] + weights[i] * s[i] * answers[i]) / (1 + weights[i] * weights[i] * s[i])
-        if parent[i] >= 0:
-            below[parent[i]] += best[i]
-    for i in range(len(skip)):
-        above = parent[i]
-        if above >= 0:
-            best[i] += m[i] / s[above] * (best[above] - below[above])
+    nodes = _agreed(answers, weights, m, s, skip, parent)
+    below, best = np.empty(nodes), np.empty(nodes)
+    numbers = map(_floats, (answers, weights, m, s))
+    _least_squares(nodes, *numbers, _whole(skip), _whole(parent), below, best)
     return best
 
 
-@njit(cache=True)
-def _closed_up(i, open_, depth, dot, var, weights, s, skip):
-    """Close the nodes that end before node i: each hands its share to the node around it."""
-    while depth > 0 and skip[open_[depth]] <= i:
-        square = weights[open_[depth]] ** 2
-        factor = 1 + square * s[open_[depth]]
-        var[depth - 1] += var[depth] - square / factor * dot[depth] ** 2
-        dot[depth - 1] += dot[depth] / factor
-        depth -= 1
-    return depth
-
-
-@njit(nogil=True, cache=True)
-def variances(first, lo, hi, weight, start, stop, weights, m, s, skip, deepest):
+def variances(
+    first: IntArray,
+    lo: FloatArray,
+    hi: FloatArray,
+    weight: FloatArray,
+    start: IntArray,
+    stop: IntArray,
+    weights: FloatArray,
+    m: FloatArray,
+    s: FloatArray,
+    skip: IntArray,
+    deepest: int,
+) -> FloatArray:
     """``wᵀ (AᵀA)⁻¹ w`` of each query; runs are sorted, disjoint and in bucket coordinates.
 
-    Only nodes that a query cuts are opened. The open nodes lie on a stack. Each has, for the query's part below it, the
-    variance by what was measured there, and the covariance with the node's total.
+    ``deepest`` is the largest of the tree's heights.
     """
-    open_, dot, var = np.empty(deepest + 2, np.int64), np.empty(deepest + 2), np.empty(deepest + 2)
+    if not len(lo) == len(hi) == len(weight) >= first[-1]:
+        raise InvariantError("Every run of a query has two ends and a weight.")
+    nodes = _agreed(start, stop, weights, m, s, skip)
+    queries = (len(first) - 1, _whole(first), *map(_floats, (lo, hi, weight)))
+    tree = (nodes, _whole(start), _whole(stop), *map(_floats, (weights, m, s)), _whole(skip))
     out = np.empty(len(first) - 1)
-    for q in range(len(first) - 1):
-        r, end, depth, i = first[q], first[q + 1], 0, 0
-        dot[0], var[0] = 0.0, 0.0
-        while i < len(skip):
-            depth = _closed_up(i, open_, depth, dot, var, weights, s, skip)
-            while r < end and hi[r] <= start[i]:
-                r += 1
-            if r == end:
-                break
-            if lo[r] >= stop[i]:
-                i = skip[i]
-                continue
-            if lo[r] <= start[i] and stop[i] <= hi[r]:
-                part = weight[r]
-            elif skip[i] == i + 1:
-                part, run = 0.0, r
-                while run < end and lo[run] < stop[i]:
-                    part += weight[run] * (min(hi[run], float(stop[i])) - max(lo[run], float(start[i])))
-                    run += 1
-            else:
-                depth += 1
-                open_[depth], dot[depth], var[depth] = i, 0.0, 0.0
-                i += 1
-                continue
-            dot[depth] += part * m[i]
-            var[depth] += part * part * m[i]
-            i = skip[i]
-        _closed_up(len(skip), open_, depth, dot, var, weights, s, skip)
-        out[q] = var[0]
+    _variances(*queries, *tree, np.empty(deepest + 2, np.int64), np.empty(deepest + 2), np.empty(deepest + 2), out)
     return out
 
 
-@njit(cache=True)
-def overlaps(lo, hi, box_lo, box_hi, start, stop, skip):
+def overlaps(
+    lo: FloatArray,
+    hi: FloatArray,
+    box_lo: IntArray,
+    box_hi: IntArray,
+    start: IntArray,
+    stop: IntArray,
+    skip: IntArray,
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
     """Boxes as queries on a tree of boxes: the first stretch of every query, and the stretches' ends and covered parts.
 
     A node that lies wholly in the query is one stretch; neighbours with the same covered part make one stretch.
     """
-    begin = np.zeros(len(lo) + 1, np.int64)
-    at, to, share = np.empty(1024), np.empty(1024), np.empty(1024)
-    count = 0
-    for q in range(len(lo)):
-        begin[q] = count
-        i = 0
-        while i < len(skip):
-            part, whole = 1.0, True
-            for axis in range(lo.shape[1]):
-                side = box_hi[i, axis] - box_lo[i, axis]
-                inside = min(hi[q, axis], float(box_hi[i, axis])) - max(lo[q, axis], float(box_lo[i, axis]))
-                if inside <= 0:
-                    part = 0.0
-                    break
-                whole = whole and inside == side
-                part *= inside / side
-            if part > 0 and not whole and skip[i] > i + 1:
-                i += 1
-                continue
-            if part > 0:
-                if count > begin[q] and to[count - 1] == start[i] and share[count - 1] == part:
-                    to[count - 1] = stop[i]
-                else:
-                    if count == len(at):
-                        at, to, share = twice(at), twice(to), twice(share)
-                    at[count], to[count], share[count] = start[i], stop[i], part
-                    count += 1
-            i = skip[i]
-    begin[len(lo)] = count
-    return begin, at[:count].copy(), to[:count].copy(), share[:count].copy()
+    nodes, (queries, axes) = _agreed(start, stop, skip), lo.shape
+    if hi.shape != lo.shape or not box_lo.shape == box_hi.shape == (nodes, axes):
+        raise InvariantError("Queries and nodes are boxes on the same axes.")
+    tree = (nodes, _whole(box_lo), _whole(box_hi), _whole(start), _whole(stop), _whole(skip))
+    given = (queries, axes, _floats(lo), _floats(hi), *tree)
+    begin, found, done = np.zeros(queries + 1, np.int64), tuple(np.empty(1024) for _ in range(3)), 0
+    while (done := _overlaps(*given, done, len(found[0]), begin, *found)) < queries:
+        found = with_more_room(found)
+    at, to, share = (array[: begin[-1]].copy() for array in found)
+    return begin, at, to, share
 
 
-@njit(cache=True)
-def heights(skip, parent):
+def heights(skip: IntArray, parent: IntArray) -> IntArray:
     """How many levels lie below each node, at most."""
-    levels = np.zeros(len(skip), np.int64)
-    for i in range(len(skip) - 1, 0, -1):
-        if parent[i] >= 0:
-            levels[parent[i]] = max(levels[parent[i]], levels[i] + 1)
+    nodes = _agreed(skip, parent)
+    levels = np.empty(nodes, np.int64)
+    _heights(nodes, _whole(parent), levels)
     return levels
 
 
-@njit(cache=True)
-def integer_weights(share, levels, start, skip, parent, allowance):
+def integer_weights(
+    share: FloatArray, levels: IntArray, start: IntArray, skip: IntArray, parent: IntArray, allowance: IntArray
+) -> IntArray:
     """Weights from the top down, so that every bucket's column sums to exactly its allowance.
 
     A node takes ``share[levels]`` of what the poorest bucket has left, rounded down; a bucket takes all that it has.
     """
-    poorest = allowance.min()
-    weights, used = np.zeros(len(skip), np.int64), np.zeros(len(skip), np.int64)
-    for i in range(len(skip)):
-        if parent[i] >= 0:
-            used[i] = used[parent[i]] + weights[parent[i]]
-        if skip[i] == i + 1:
-            weights[i] = allowance[start[i]] - used[i]
-        else:
-            weights[i] = int(np.floor(share[levels[i]] * (poorest - used[i])))
+    nodes = _agreed(levels, start, skip, parent)
+    tree = map(_whole, (levels, start, skip, parent, allowance))
+    used, weights = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    _integer_weights(nodes, _floats(share), *tree, int(allowance.min()), used, weights)
     return weights
+
+
+def _agreed(*arrays: Any) -> int:
+    """The number of nodes, which all these arrays have."""
+    nodes = len(arrays[0])
+    if any(len(array) != nodes for array in arrays):
+        raise InvariantError("Arrays over the nodes of one tree have different lengths.")
+    return nodes
+
+
+def _whole(array: IntArray) -> IntArray:
+    return np.ascontiguousarray(array, np.int64)
+
+
+def _floats(array: FloatArray) -> FloatArray:
+    return np.ascontiguousarray(array, np.float64)

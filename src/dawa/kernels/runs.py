@@ -1,55 +1,45 @@
-"""Weighted runs of cells, gathered bucket by bucket, in arrays that grow while a kernel fills them."""
+"""Weighted runs of cells, gathered bucket by bucket."""
 
 import numpy as np
 
-from dawa.kernels.compiled import njit
+from dawa.arrays import FloatArray, IntArray
+from dawa.errors import InvariantError
+from dawa.kernels.native import Kernel
+
+_gathered = Kernel("runs_gathered")
+
+
+def gathered(
+    first: IntArray, lo: IntArray, hi: IntArray, weight: FloatArray, bounds: IntArray
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """Each query's runs as stretches of buckets: the first stretch of every query, and the stretches' ends and weights.
+
+    A bucket that is cut is a separate stretch, and its weight is the covered part; neighbouring buckets that are
+    wholly covered with one weight make one stretch.
+    """
+    if not len(lo) == len(hi) == len(weight) >= first[-1]:
+        raise InvariantError("Every run of a query has two ends and a weight.")
+    starts, stops = np.ascontiguousarray(lo, np.int64), np.ascontiguousarray(hi, np.int64)
+    runs = (len(first) - 1, np.ascontiguousarray(first, np.int64), starts, stops, np.ascontiguousarray(weight, float))
+    buckets, edges = len(bounds) - 1, np.ascontiguousarray(bounds, np.int64)
+    begin, found, done = np.zeros(len(first), np.int64), tuple(np.empty(len(lo) + 1) for _ in range(3)), 0
+    while (done := _gathered(*runs, buckets, edges, done, len(found[0]), begin, *found)) < len(first) - 1:
+        found = with_more_room(found)
+    start, stop, share = (array[: begin[-1]].copy() for array in found)
+    return begin, start, stop, share
+
+
+def with_more_room(arrays: tuple[FloatArray, ...]) -> tuple[FloatArray, ...]:
+    """The same arrays with twice the room: a kernel that found no room goes on with these."""
+    return tuple(np.concatenate((array, np.empty_like(array))) for array in arrays)
+
+
+# Until boxes.py and hilbert.py do without it:
+
+from dawa.kernels.compiled import njit  # noqa: E402
 
 
 @njit(cache=True)
 def twice(array):
     """The same array with twice the room."""
     return np.concatenate((array, np.empty_like(array)))
-
-
-@njit(nogil=True, cache=True)
-def gathered(first, lo, hi, weight, bounds):
-    """Each query's runs as stretches of buckets: the first stretch of every query, and the stretches' ends and weights.
-
-    A bucket that is cut is a separate stretch, and its weight is the covered part; neighbouring buckets that are
-    wholly covered with one weight make one stretch.
-    """
-    begin = np.zeros(len(first), np.int64)
-    start, stop, share = np.empty(1024), np.empty(1024), np.empty(1024)
-    count = 0
-    for q in range(len(first) - 1):
-        begin[q] = count
-        bucket, covered = -1, 0.0  # a bucket that is cut, and how many of its cells are covered so far
-        for r in range(first[q], first[q + 1] + 1):
-            ended = r == first[q + 1]
-            at, end, w = (-1, -1, 0.0) if ended else (lo[r], hi[r], weight[r])
-            while True:
-                beyond, part = -1, 0.0
-                if bucket >= 0 and (ended or at >= bounds[bucket + 1]):  # nothing more is added to this bucket
-                    beyond, part = bucket + 1, covered / (bounds[bucket + 1] - bounds[bucket])
-                elif at >= end:
-                    break
-                elif bucket < 0:
-                    bucket, covered = np.searchsorted(bounds, at, side="right") - 1, 0.0
-                    if bounds[bucket] == at and bounds[bucket + 1] <= end:  # whole buckets, all at once
-                        beyond, part = np.searchsorted(bounds, end, side="right") - 1, w
-                        at = bounds[beyond]
-                if beyond < 0:
-                    until = min(end, bounds[bucket + 1])
-                    covered += w * (until - at)
-                    at = until
-                    continue
-                if count > begin[q] and stop[count - 1] == bucket and share[count - 1] == part:
-                    stop[count - 1] = beyond
-                else:
-                    if count == len(start):
-                        start, stop, share = twice(start), twice(stop), twice(share)
-                    start[count], stop[count], share[count] = bucket, beyond, part
-                    count += 1
-                bucket = -1
-    begin[len(first) - 1] = count
-    return begin, start[:count].copy(), stop[:count].copy(), share[:count].copy()

@@ -36,8 +36,6 @@ LINE = re.compile(rb"[\r\n]")
 """Where a record may end."""
 ASCII = 128
 """Bytes below this one are text in every encoding that is read."""
-SLACK = 8
-"""How many bytes the kernel may write after the end of a text."""
 REPLACED = "\ufffd"
 """What stands for bytes that are not text in the file's encoding; a value that holds it is missing."""
 
@@ -261,8 +259,8 @@ def _cut(data: bytes, dialect: Dialect, slot: IntArray, *, last: bool, mode: int
     """The wanted fields of all whole records."""
     found, wanted, marks = np.frombuffer(data, np.uint8), int(slot.max()) + 1, _bytes(dialect)
     marked = kernels.records.marks(found, *marks)
-    text, ends = np.empty((wanted, len(data) + SLACK), np.uint8), np.empty((wanted, len(marked) + 2), np.int64)
-    ends[:, 0] = 0
+    text = np.empty((wanted, len(data) + kernels.records.SLACK), np.uint8)
+    ends = np.empty((wanted, len(marked) + 2), np.int64)
     rows, after, understood, state = kernels.records.split(
         found, marked, last, *marks, mode, skip, MOST_RECORD_BYTES, slot, text, ends
     )

@@ -16,7 +16,7 @@ import numpy as np
 from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, frozen
 from dawa.limits import MOST_COVERING
-from dawa.queries.bucket_queries import BucketQueries
+from dawa.queries.bucket_queries import BucketQueries, runs_of
 from dawa.strategy.base import RESOLUTION, LeafRows, broken, variances_by_runs
 from dawa.strategy.descent import LARGEST_ENTRY
 
@@ -104,7 +104,11 @@ class QuerySums:
 
     @classmethod
     def of(cls, queries: BucketQueries) -> "QuerySums":
-        """Differences of prefixes become a larger weight per prefix, and one query to subtract: their sum."""
+        """Differences of prefixes become a larger weight per prefix, and one query to subtract: their sum.
+
+        The queries are sorted by where they begin: the kernel takes some together, and rows before all of these cost
+        nothing.
+        """
         first = np.array(queries.first, np.int64)
         lo, hi = np.array(queries.lo, np.float64), np.array(queries.hi, np.float64)
         weight, omega = np.array(queries.weight, np.float64), np.array(queries.omega, np.float64)
@@ -112,6 +116,11 @@ class QuerySums:
         if queries.differences:
             square = omega.sum() * square - linear**2
             omega *= omega.sum()
+        begin = np.append(lo, 0.0)[first[:-1]]
+        if (np.diff(begin) < 0).any():
+            order = np.argsort(begin, kind="stable")
+            first, runs = runs_of(first, order)
+            lo, hi, weight, omega = lo[runs], hi[runs], weight[runs], omega[order]
         return cls(first, lo, hi, weight, omega, linear, square, queries.differences)
 
     def error(
