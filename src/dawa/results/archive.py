@@ -55,7 +55,7 @@ def packed(document: dict[str, Any]) -> bytes:
     """
     kept = _copied(document)
     columns: dict[str, list[tuple[NDArray[Any], dict[str, Any]]]] = {}
-    for member, holder, name, _ in _slots(kept):
+    for member, holder, name, _ in slots(kept):
         if isinstance(holder[name], np.ndarray) and len(holder[name]) >= LONG:
             numbers, holder[name] = holder[name], {"array": member, "count": len(holder[name])}
             columns.setdefault(member, []).append((numbers, holder[name]))
@@ -106,7 +106,7 @@ def values(content: bytes, source: str) -> Any:  # noqa: ANN401  JSON
     text, arrays = members.unpacked(content, TEXT, source)
     document = json_text.values(text, source)
     used = dict.fromkeys(arrays, 0)
-    for member, holder, name, where in _slots(document):
+    for member, holder, name, where in slots(document):
         said = holder[name]
         if isinstance(said, dict) and "array" in said:
             holder[name] = _taken(said, member, arrays, used, where)
@@ -141,7 +141,7 @@ def _furthest(numbers: NDArray[Any]) -> int:
     return max(-int(numbers.min()), int(numbers.max()))
 
 
-def _slots(document: Any) -> Iterator[Slot]:  # noqa: ANN401  JSON
+def slots(document: Any) -> Iterator[Slot]:  # noqa: ANN401  JSON
     """Every field that may hold an array, in the order of the document."""
     if not isinstance(document, dict):
         return

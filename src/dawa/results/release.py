@@ -209,8 +209,7 @@ class Release:
     def variances(self, lo: ArrayLike | None = None, hi: ArrayLike | None = None) -> FloatArray:
         """The variance of the noise in each bucket's total, or in each of many ranges, before post-processing."""
         if lo is None and hi is None:
-            bucket = np.arange(len(self.estimate.buckets), dtype=np.float64)
-            return self.estimate.range_variances(bucket, bucket + 1)
+            return self.estimate.variances_alone.copy()
         return self.estimate.variances_of(ends.queries(self.axes, self.estimate, ends.pairs(lo, hi)).queries)
 
     def quantile(self, fraction: float, confidence: float = 0.95) -> Quantile:

@@ -17,12 +17,12 @@ from dawa.arrays import FloatArray, IntArray
 from dawa.errors import OptionError
 from dawa.limits import MOST_AXES, MOST_CELLS_LISTED
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.strategy.base import RESOLUTION, broken, whole_numbers
+from dawa.strategy.base import RESOLUTION, ByRanges, broken, whole_numbers
 from dawa.strategy.wavelet import WaveletStrategy
 
 
 @dataclass(frozen=True)
-class ProductStrategy:
+class ProductStrategy(ByRanges):
     """Products of wavelets, all with one weight.
 
     Attributes:

@@ -17,7 +17,7 @@ from dawa.arrays import FloatArray, IntArray, frozen
 from dawa.limits import MOST_BRANCHES
 from dawa.queries.bucket_queries import BucketQueries, Closed
 from dawa.queries.workload import Workload
-from dawa.strategy.base import RESOLUTION, broken, whole_numbers
+from dawa.strategy.base import RESOLUTION, ByRanges, broken, whole_numbers
 
 
 def level_offsets(buckets: int, branching: int) -> IntArray:
@@ -33,7 +33,7 @@ def level_offsets(buckets: int, branching: int) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class TreeStrategy:
+class TreeStrategy(ByRanges):
     """Integer weights on the nodes of a t-ary tree.
 
     Attributes:
