@@ -6,10 +6,13 @@ in turns in the same run. The release is made with ``effort="fast"``, because th
 for any number of rows. Peak memory is that of a fresh process that goes from the file to a release.
 
 ``--csv`` counts a CSV file instead, whose dialect is declared, compared with DuckDB's own read, which sniffs the
-dialect. ``--spark`` counts on a local Spark. ``--rows`` makes the table smaller.
+dialect. ``--spark`` counts on a local Spark, beside its own ``GROUP BY``, and shows how often Spark's plan reads the
+table and moves rows between machines. ``--generated`` counts rows that DuckDB makes up while it counts, which no disk
+has to hold. ``--rows`` makes the table smaller or larger.
 """
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -18,16 +21,22 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import ibis
 import numpy as np
 
 import dawa
 from dawa import Axis, sources
+from dawa.sources import counting
 
 ROWS = 100_000_000
 SPARK_ROWS = 20_000_000
 CSV_ROWS = 10_000_000
+GENERATED_ROWS = 1_000_000_000
+SPARK_MEMORY = "2g"
+"""What Spark's driver may hold, which does all the work on one machine."""
 
 AXES = {
     "integers": Axis("income", 0, 500_000),
@@ -150,7 +159,7 @@ def on_csv(folder: Path, rows: int, repeats: int) -> None:
 
 def on_spark(folder: Path, rows: int) -> None:
     """A release of a table in local Spark."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415  optional
+    from pyspark.sql import SparkSession, functions  # noqa: PLC0415  optional
 
     path = folder / "people.parquet"
     write(path, rows)
@@ -158,23 +167,68 @@ def on_spark(folder: Path, rows: int) -> None:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "4",
-        "spark.driver.memory": "2g",
+        "spark.driver.memory": SPARK_MEMORY,
     }
     builder = SparkSession.builder.master("local[2]").config("spark.local.dir", str(folder))
     for name, value in settings.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     frame = session.read.parquet(str(path))
+    print(f"{rows:,} rows in Spark, local, {SPARK_MEMORY} of memory; plan: reads of the table, shuffles of rows")
+    print(f"{'axis':<18} {'bare':>7} {'release':>8} {'ratio':>6}  plan")
     try:
         for name, axis in list(AXES.items())[:-1]:
-            begin = time.perf_counter()
-            dawa.release(frame, axis, epsilon="0.5")
-            print(f"{rows:,} rows in Spark to a release, {name}: {time.perf_counter() - begin:.1f} s")
-        begin = time.perf_counter()
-        sources.counted(frame, (AXES["integers"],), unit="person", max_rows_per_unit=3)
-        print(f"{rows:,} rows in Spark, at most 3 per person: {time.perf_counter() - begin:.1f} s")
+            plain = functions.expr(BARE[name])
+            bare, made = in_turns(
+                [
+                    frame.groupBy(plain).count().toArrow,
+                    partial(dawa.release, frame, axis, epsilon="0.5", effort="fast"),
+                ],
+                1,
+            )
+            print(f"{name:<18} {bare:6.1f}s {made:7.1f}s {made / bare:6.2f}  {spark_plan(frame, axis)}", flush=True)
+        begin, axis = time.perf_counter(), AXES["integers"]
+        sources.counted(frame, (axis,), unit="person", max_rows_per_unit=3)
+        seconds = time.perf_counter() - begin
+        print(f"the same with at most 3 rows per person: {seconds:.1f} s, {spark_plan(frame, axis, ('person',))}")
     finally:
         session.stop()
+
+
+def spark_plan(frame: Any, axis: Axis, unit: tuple[str, ...] = ()) -> str:  # noqa: ANN401  Spark's
+    """How often Spark's plan for counting reads the table, and how often it moves rows between machines.
+
+    What is moved last is one row for each cell and machine; with a unit, the rows themselves are moved before that.
+    """
+    with counting.query(frame, (axis,), unit, 3 if unit else 1) as asked:
+        made = frame.sparkSession.sql(str(ibis.to_sql(asked.expression, dialect="pyspark")))
+        plan = made._jdf.queryExecution().executedPlan().toString()  # noqa: SLF001  nothing public tells it
+    reads, moves = (
+        len(re.findall(word, plan)) for word in (r"\bFileScan\b", r"\bExchange (?:hash|range|round|Single)")
+    )
+    return f"{reads} read{'s' * (reads != 1)}, {moves} shuffle{'s' * (moves != 1)}"
+
+
+def on_generated(folder: Path, rows: int) -> None:
+    """Rows that are never anywhere: a view in a DuckDB file makes them up, and no row reaches Python."""
+    path = folder / "generated.duckdb"
+    with duckdb.connect(str(path)) as engine:
+        income = "(hash(i) % 700 * (hash(i + 1) % 700))::int as income"
+        engine.execute(f"create view people as select {income} from range({rows}) as t(i)")  # noqa: S608  ours
+    begin = time.perf_counter()
+    with duckdb.connect(str(path), read_only=True) as engine:
+        engine.sql("select floor(income / 1)::bigint as cell, count(*) from people group by cell").fetchall()
+    plain = time.perf_counter() - begin
+    begin = time.perf_counter()
+    code = (
+        "import dawa, dawa_bench.sources as ours, dawa_bench.speed as speed;"
+        f"rel = dawa.release(dawa.sources.table({str(path)!r}, 'people'), ours.AXES['integers'], epsilon='0.5');"
+        "print(speed.own_peak(), rel.total.value)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603
+    taken, (peak, total) = time.perf_counter() - begin, map(float, out.stdout.split())
+    print(f"{rows:,} rows made up by DuckDB: bare GROUP BY {plain:.1f} s, release {taken:.1f} s,", end=" ")
+    print(f"ratio {taken / plain:.2f}, peak {peak:,.0f} MB, {total:,.0f} records counted")
 
 
 def main() -> None:
@@ -184,11 +238,14 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--spark", action="store_true", help="count on a local Spark")
     parser.add_argument("--csv", action="store_true", help="count a CSV file")
+    parser.add_argument("--generated", action="store_true", help="count rows that DuckDB makes up")
     chosen = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="dawa-bench-"))
     try:
         if chosen.spark:
             on_spark(folder, chosen.rows or SPARK_ROWS)
+        elif chosen.generated:
+            on_generated(folder, chosen.rows or GENERATED_ROWS)
         elif chosen.csv:
             on_csv(folder, chosen.rows or CSV_ROWS, chosen.repeats)
         else:

@@ -30,7 +30,7 @@ except ImportError:  # Windows: one process at a time
 
 LINES, TABLE, RUN = "records.csv", "records.parquet", "run.json"
 WHOLE = {"buckets"}
-LIBRARIES = ("numpy", "numba", "scipy", "joblib")
+LIBRARIES = ("numpy", "scipy", "joblib")
 
 
 def opened(folder: Path) -> int:
@@ -124,7 +124,7 @@ def versions() -> dict[str, str]:
     """The versions of Python, dawa and its libraries."""
     found = {"python": platform.python_version(), "dawa": metadata.version("dawa")}
     for name in LIBRARIES:
-        if name in sys.modules or name == "numba":
+        if name in sys.modules:
             found[name] = metadata.version(name)
     return found
 

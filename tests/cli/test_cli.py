@@ -101,7 +101,7 @@ def test_help_of_a_command_loads_no_engine_and_no_database(command):
     loaded = modules_after(command, "--help")
     assert f"dawa.cli.{command}" in loaded
     heavy = {"ibis", "duckdb", "sqlalchemy", "sqlite3", "psycopg", "dawa.ledger.store", "scipy.optimize", "matplotlib"}
-    assert not loaded & (heavy | {"numba", "fastapi", "dawa_bench"})
+    assert not loaded & (heavy | {"fastapi", "dawa_bench"})
 
 
 def modules_after(*arguments):

@@ -39,7 +39,7 @@ counts_lists = st.one_of(
 budgets = st.sampled_from([Fraction(1, 10), Fraction(1, 8), Fraction(1, 2), Fraction(3)])
 
 
-@settings(deadline=None)  # the first call compiles
+@settings(deadline=None)
 @given(counts_lists, budgets)
 def test_powers_of_two(cells, epsilon2):
     bounds = optimum(np.array(cells), epsilon2, "powers").tolist()
@@ -48,14 +48,14 @@ def test_powers_of_two(cells, epsilon2):
     assert all(length & (length - 1) == 0 for length in np.diff(bounds).tolist())
 
 
-@settings(deadline=None)  # the first call compiles
+@settings(deadline=None)
 @given(counts_lists, budgets)
 def test_all_lengths(cells, epsilon2):
     bounds = optimum(np.array(cells), epsilon2, "all").tolist()
     assert cost(cells, bounds, epsilon2) - least(cells, epsilon2, powers=False) <= Fraction(2 * len(cells), 2**15)
 
 
-@settings(deadline=None)  # the first call compiles
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=7))
 def test_nothing_is_rounded_where_everything_is_a_multiple_of_a_step(cells):
     bounds = optimum(np.array(cells), Fraction(1, 8), "powers").tolist()

@@ -16,3 +16,11 @@ def test_a_line_for_each_axis(tmp_path, monkeypatch, capsys):
 def test_memory_is_that_of_a_fresh_process(tmp_path):
     sources.write(tmp_path / "people.parquet", 1000)
     assert sources.peak_megabytes(tmp_path / "people.parquet", "integers by 100") > 20
+
+
+def test_rows_that_are_nowhere_are_counted(tmp_path, capsys):
+    sources.on_generated(tmp_path, 20_000)
+    told = capsys.readouterr().out
+    assert told.startswith("20,000 rows made up by DuckDB")
+    total = int(told.split(", ")[-1].split()[0].replace(",", ""))
+    assert abs(total - 20_000) < 200

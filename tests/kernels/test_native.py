@@ -1,7 +1,9 @@
 """Compiled loops are called as they say, or not at all; and what is missing is said."""
 
+import os
 import platform
 import re
+import runpy
 import subprocess
 import sys
 import threading
@@ -195,3 +197,18 @@ def test_the_forms_of_a_kernel_compute_the_same():
         kernel(len(cells), cells, counts, before, len(lo), lo, hi, scratch, scores)
         found.append(scores.tolist())
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("home", ["/proc/nowhere", "/dev/null", "/nowhere/at/all"])
+def test_a_compiler_that_cannot_keep_anything_keeps_it_in_the_build(home, monkeypatch, tmp_path):
+    """In such a place Zig itself would try for ever to make a folder."""
+    if os.access("/", os.W_OK) and home == "/nowhere/at/all":
+        home = "/dev/null/at/all"  # root can make folders anywhere else
+    monkeypatch.delenv("ZIG_GLOBAL_CACHE_DIR", raising=False)
+    monkeypatch.setenv("HOME", home)
+    assert runpy.run_path(str(native.COMPILE), run_name="compile")["cache"](tmp_path) == tmp_path / "cache"
+
+
+def test_a_compiler_keeps_things_where_the_user_says(monkeypatch, tmp_path):
+    monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(tmp_path / "kept"))
+    assert runpy.run_path(str(native.COMPILE), run_name="compile")["cache"](tmp_path) == tmp_path / "kept"

@@ -43,7 +43,7 @@ def slow_boxes(cells, variance, tolerance, lo=None):
     return slow_boxes(left, variance, tolerance, lo) + slow_boxes(right, variance, tolerance, beyond)
 
 
-@settings(max_examples=80, deadline=None)  # the first call compiles
+@settings(max_examples=80, deadline=None)
 @given(
     st.lists(st.integers(1, 6), min_size=1, max_size=4),
     st.integers(0, 2**32),

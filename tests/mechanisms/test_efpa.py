@@ -57,7 +57,7 @@ def workloads_over(size):
 # --- kernels
 
 
-@settings(deadline=None)  # the first call compiles
+@settings(deadline=None)
 @given(st.data(), st.sampled_from(SIZES), st.integers(1, efpa.FINEST))
 def test_sums_are_exact(data, size, bits):
     """Against Python's unbounded integers, up to the most records that are accepted."""

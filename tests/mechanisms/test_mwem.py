@@ -77,7 +77,7 @@ def replayed(mass, rows, answers, passes):
     return mass
 
 
-@settings(deadline=None)  # the first call compiles
+@settings(deadline=None)
 @given(st.data(), st.integers(1, 12), st.integers(1, 4))
 def test_segments_do_what_cells_would(data, size, passes):
     """The kernel runs on the few segments between ends; a twin runs on every cell."""

@@ -5,6 +5,7 @@ import pytest
 
 from dawa import Axis, DawaError, release, sources
 from dawa.sources import counting
+from dawa_bench import sources as bench
 from helpers.binning import everything, expected, found, named
 from helpers.grouping import BY, USUAL, outcome, twin
 from helpers.nasty import HOSTILE, KINDS, LINES, PAIRS, ROWS, columns
@@ -93,3 +94,11 @@ def test_groups_are_counted_as_by_the_slow_twin(spark, by):
     values = [(row[0], *(row["xgh".index(grouping.column)] for grouping in by)) for row in USUAL]
     axis = Axis("x", 0, 5, outside="own")
     assert outcome(made, (axis,), by) == ("counted", twin(values, axis, by, text=False))
+
+
+def test_a_plan_reads_a_table_once_and_moves_counts_alone(spark, tmp_path):
+    """With a unit, its rows are brought together before; nothing else is moved."""
+    bench.write(tmp_path / "people.parquet", 1000)
+    people, axis = spark.read.parquet(str(tmp_path / "people.parquet")), bench.AXES["integers"]
+    assert bench.spark_plan(people, axis) == "1 read, 1 shuffle"
+    assert bench.spark_plan(people, axis, ("person",)) == "1 read, 2 shuffles"

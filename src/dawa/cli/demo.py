@@ -82,7 +82,7 @@ def demo(
         table = people()
         console.print(f"[bold]{PEOPLE:,} people[/], income from 0 to 200,000 in steps of 100: {INCOME.size:,} cells.")
         with (
-            console.status("Releasing (the first run compiles, for about half a minute) …"),
+            console.status("Releasing …"),
             warnings.catch_warnings(action="ignore", category=LargeEpsilonWarning),  # the statement says it
         ):
             path = _saved(dawa.release(table, INCOME, epsilon=total), Path(out))

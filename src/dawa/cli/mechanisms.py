@@ -145,7 +145,7 @@ def _sentence(name: str) -> str:
 
 def _rank(asked: dawa.Workload, epsilon: str, effort: Effort, *, json: bool) -> None:
     """Show which mechanism has how much error."""
-    with working("Comparing (the first run compiles, for about half a minute)"):
+    with working("Comparing"):
         ranking = dawa.mechanisms.recommended(asked, epsilon, effort)
     if json:
         found = [asdict(ranked) for ranked in ranking]

@@ -25,8 +25,8 @@ except ImportError:  # Windows: nobody can tell whether a process is still at wo
 YOUNG = 60
 """Seconds after which a folder is surely locked, if its process lives."""
 
-SPILL, COMPILED = "dawa-spill-", "dawa-compiled-"
-"""How folders among the temporary files begin: for what an engine cannot hold, and for compiled code."""
+SPILL = "dawa-spill-"
+"""How folders among the temporary files begin, for what an engine cannot hold."""
 
 HIDDEN = ".dawa-"
 """How the names of files and folders begin that are beside or inside what people asked for, for a while."""
@@ -121,19 +121,6 @@ def remove_empty(folder: Path) -> None:
     for left in abandoned(folder, OURS):
         with suppress(OSError):
             left.rmdir()
-
-
-def private(name: str) -> Path | None:
-    """A folder of this user among the temporary files, which stays; None if others could write to it."""
-    user = os.getuid() if hasattr(os, "getuid") else 0
-    try:
-        folder = Path(tempfile.gettempdir()) / f"{name}{user}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    except OSError:
-        return None
-    safe = stat.S_ISDIR(found.st_mode) and found.st_uid == user and not found.st_mode & 0o077
-    return folder if safe else None
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """The compiled loops, each module imported when one of its loops is first used.
 
-``import dawa`` stays fast because numba is loaded only here, on first use; compiled code is cached on disk.
-Kernels take and return plain arrays and know nothing about privacy; each has a slow, obvious twin in the tests.
+They are written in C (the folder ``c``) and compiled when the package is built, so nothing is compiled when dawa runs.
+``native`` finds the library and holds every call to what the loop takes; the modules here make the arrays that a loop
+needs. Kernels take and return plain arrays and know nothing about privacy; each has a slow, obvious twin in the tests.
 """
 
 import lazy_loader

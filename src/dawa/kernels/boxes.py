@@ -1,14 +1,13 @@
 """Queries on boxes that tile a grid, and a grid of noisy numbers cut into boxes that are even up to the noise."""
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dawa.arrays import FloatArray, IntArray
 from dawa.errors import InvariantError
 from dawa.kernels.native import Kernel
+from dawa.kernels.runs import with_more_room
 
 BLOCK = 32
 """Boxes that are skipped, or taken, together."""
@@ -38,13 +37,13 @@ def overlaps(
     around = np.empty((2, -(-k // BLOCK), dims))
     _around(k, dims, *boxes[1:], *around)
     begin, progress = np.zeros(m + 1, np.int64), np.zeros(2, np.int64)
-    found, count = (np.empty(ROOM), np.empty(ROOM), np.empty(ROOM)), 0
+    found, count = tuple(np.empty(ROOM) for _ in range(3)), 0
     while True:
         room = len(found[0])
         count = _overlaps(*queries, dims, *boxes, *around, room, count, begin, *found, progress)
         if progress[0] == m:
             return begin, found[0][:count].copy(), found[1][:count].copy(), found[2][:count].copy()
-        found = (_twice(found[0]), _twice(found[1]), _twice(found[2]))
+        found = with_more_room(found)
 
 
 def labels(box_lo: IntArray, box_hi: IntArray, shape: IntArray) -> IntArray:
@@ -78,15 +77,10 @@ def cut(cells: FloatArray, shape: IntArray, variance: float, tolerance: float) -
     waiting[0, 0], waiting[1, 0] = 0, shape
     grid = (np.ascontiguousarray(cells, np.float64), dims, shape, variance, tolerance)
     scratch = (max(sides), np.empty(3 * dims, np.int64), np.empty(dims * max(sides)))
-    found, count = (np.empty((ROOM, dims), np.int64), np.empty((ROOM, dims), np.int64)), 0
+    found, count = tuple(np.empty((ROOM, dims), np.int64) for _ in range(2)), 0
     progress = np.ones(1, np.int64)
     while True:
         count = _cut(*grid, *scratch, *waiting, len(found[0]), count, *found, progress)
         if not progress[0]:
             return found[0][:count].copy(), found[1][:count].copy()
-        found = (_twice(found[0]), _twice(found[1]))
-
-
-def _twice(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array with twice the room."""
-    return np.concatenate((array, np.empty_like(array)))
+        found = with_more_room(found)

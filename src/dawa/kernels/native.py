@@ -57,6 +57,10 @@ ARRAYS: dict[str, np.dtype[Any]] = {
     "f64": np.dtype(np.float64),
     "f32": np.dtype(np.float32),
 }
+C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+LAYOUT = C_CONTIGUOUS | ALIGNED
+"""What NumPy says of an array that lies in one piece, as bits."""
+
 DECLARED = re.compile(r"(const )?(\w+) (\*?)(?:restrict )?\w+")
 
 _LOADING = threading.Lock()
@@ -104,13 +108,16 @@ class Kernel:
 
 def _array(kind: np.dtype[Any], *, written: bool) -> Callable[[Any], Any]:
     """What turns an array into its address, if it is one of this kind."""
+    needed = LAYOUT | WRITEABLE if written else LAYOUT
 
     def address(array: Any) -> Any:
-        flags = array.flags
-        if array.dtype != kind or not flags.c_contiguous or not flags.aligned or (written and not flags.writeable):
+        layout = array.flags.num
+        if (array.dtype is not kind and array.dtype != kind) or layout & needed != needed:
             raise InvariantError(
                 f"A compiled loop was given an array that does not suit it: {array.dtype}, not {kind}."
             )
+        if layout & WRITEABLE and array.size:  # several times as fast, but not for frozen arrays
+            return ctypes.addressof(ctypes.c_char.from_buffer(array))
         return array.__array_interface__["data"][0]
 
     return address

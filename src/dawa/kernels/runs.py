@@ -1,6 +1,9 @@
 """Weighted runs of cells, gathered bucket by bucket."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from dawa.arrays import FloatArray, IntArray
 from dawa.errors import InvariantError
@@ -29,17 +32,6 @@ def gathered(
     return begin, start, stop, share
 
 
-def with_more_room(arrays: tuple[FloatArray, ...]) -> tuple[FloatArray, ...]:
+def with_more_room(arrays: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
     """The same arrays with twice the room: a kernel that found no room goes on with these."""
     return tuple(np.concatenate((array, np.empty_like(array))) for array in arrays)
-
-
-# Until boxes.py and hilbert.py do without it:
-
-from dawa.kernels.compiled import njit  # noqa: E402
-
-
-@njit(cache=True)
-def twice(array):
-    """The same array with twice the room."""
-    return np.concatenate((array, np.empty_like(array)))

@@ -160,7 +160,7 @@ def _work(listening: socket.socket, shelf: Shelf, settings: Settings) -> None:
 
 
 def _of_each_kind(shelf: Shelf) -> list[Release]:
-    """One release of each kind: answering the first one compiles loops or loads them, which takes a while."""
+    """One release of each kind: answering the first one loads what it needs, which takes a while."""
     releases = [one for shelved in shelf.releases.values() for one in costs.histograms(shelved.release)]
     kinds = {(type(one.estimate.strategy), type(one.estimate.buckets), len(one.axes) > 1): one for one in releases}
     return list(kinds.values())

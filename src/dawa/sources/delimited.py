@@ -83,6 +83,9 @@ def header(place: Place, dialect: Dialect) -> Header:
     for chunk in chunks(place, dialect, 1):
         data += chunk
         while line := LINE.search(data, max(seen, len(data) - len(chunk))):
+            if mode == kernels.records.START and line.end() == seen + 1:  # an empty line: there may be a million
+                seen += 1
+                continue
             ended, mode = _ends(data[seen : line.end()], dialect, mode)
             seen = line.end()
             if ended:

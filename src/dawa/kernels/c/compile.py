@@ -71,6 +71,7 @@ def build(library: Path, target: str | None = None) -> None:
     command = [*compiler(), *(["-target", target] if target else [])]
     with tempfile.TemporaryDirectory(dir=library.parent, prefix=".kernels-") as name:
         folder = Path(name)
+        environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(cache(folder))}
         objects: list[str] = []
         commands = []
         for kind, flags in processors(command, target).items():
@@ -78,15 +79,26 @@ def build(library: Path, target: str | None = None) -> None:
                 objects.append(f"{source.stem}-{kind}.o")
                 commands.append([*command, *FLAGS, *flags, "-c", str(source), "-o", objects[-1]])
         with ThreadPoolExecutor(os.cpu_count()) as together:
-            list(together.map(partial(run, folder=folder), commands))
+            list(together.map(partial(run, folder=folder, environment=environment), commands))
         made = folder / library.name
-        run([*command, "-shared", "-s", "-o", str(made), *objects, "-lm"], folder)
+        run([*command, "-shared", "-s", "-o", str(made), *objects, "-lm"], folder, environment)
         os.replace(made, library)  # noqa: PTH105  atomic, and over an older one
 
 
-def run(command: list[str], folder: Path) -> None:
+def cache(folder: Path) -> Path:
+    """Where Zig keeps what it made: the user's cache, or this folder. Where it cannot write, Zig would try for ever."""
+    try:
+        kept = Path(os.environ.get("ZIG_GLOBAL_CACHE_DIR") or Path.home() / ".cache" / "zig")
+        kept.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=kept).close()
+    except (OSError, RuntimeError):  # read-only, or a user without a home
+        return folder / "cache"
+    return kept
+
+
+def run(command: list[str], folder: Path, environment: dict[str, str]) -> None:
     """Run a compiler in a folder."""
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603  our own
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         raise RuntimeError(f"The kernels could not be compiled.\n{done.stderr}")
 
