@@ -23,7 +23,7 @@ REPEATS = 5
 def processor_seconds(
     action: Callable[[dawa.Release], object], fresh: Callable[[], dawa.Release], repeats: int
 ) -> float:
-    """The median time of an action on a release that is new every time; the first one, which compiles, does not count."""
+    """The median time of an action on a release that is new every time; the first one does not count."""
     times = []
     for _ in range(repeats + 1):
         release = fresh()

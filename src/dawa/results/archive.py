@@ -30,7 +30,7 @@ LONG = 32
 WHOLE = ("about", "privacy")
 """Fields whose values are words, and hold no arrays."""
 
-Slot = tuple[str, dict[str, Any], str, str]
+Slot = tuple[str, dict[str, Any], str, tuple[str | int, ...]]
 """A field that may hold an array: its member, the object it is in, its name there, and where it is."""
 
 
@@ -106,10 +106,10 @@ def values(content: bytes, source: str) -> Any:  # noqa: ANN401  JSON
     text, arrays = members.unpacked(content, TEXT, source)
     document = json_text.values(text, source)
     used = dict.fromkeys(arrays, 0)
-    for member, holder, name, where in slots(document):
+    for member, holder, name, path in slots(document):
         said = holder[name]
         if isinstance(said, dict) and "array" in said:
-            holder[name] = _taken(said, member, arrays, used, where)
+            holder[name] = _taken(said, member, arrays, used, field(path))
     for member, count in used.items():
         if count < len(arrays[member]):
             raise damaged(f"{member}.npy", "has numbers that belong to no field")
@@ -156,4 +156,4 @@ def _fields(holder: dict[str, Any], prefix: str, path: tuple[str | int, ...]) ->
     for part, inner in holder.items():
         if isinstance(inner, dict) and part not in WHOLE:
             for name in inner:
-                yield f"{prefix}{part}.{name}", inner, name, field((*path, part, name))
+                yield f"{prefix}{part}.{name}", inner, name, (*path, part, name)

@@ -324,7 +324,7 @@ def _listed(each: Check, least: int, most: float, unique: bool) -> Check:  # noq
     return check
 
 
-def _counted(value: list[Any], least: int, most: float, path: tuple[str | int, ...]) -> None:
+def _counted(value: list[Any] | np.ndarray[Any, Any], least: int, most: float, path: tuple[str | int, ...]) -> None:
     if not least <= len(value) <= most:
         bounds = f"at least {least}" if most == math.inf else f"{least} to {most}"
         raise damaged(field(path), f"has {len(value):,} entries, not {bounds}")
