@@ -18,6 +18,8 @@ from dawa.errors import OptionError, ReleaseError
 from dawa.limits import MOST_GROWTH
 from dawa.results import archive, conform, json_text, loading, members
 from dawa.results.loading import loaded
+from dawa.server import shelf
+from helpers.commands import dawa as command
 
 AXIS = dawa.Axis("x", 0, 400)
 PLACES = (dawa.Axis("east", 0, 16), dawa.Axis("north", 0, 12, outside="own"))
@@ -483,3 +485,15 @@ def test_the_schema_says_the_same_of_arrays_and_of_lists(array):
             except ReleaseError:
                 said.append("refused")
         assert said[0] == said[1]
+
+
+# --- wherever a release is taken ------------------------------------------------------------------------------------
+
+
+def test_the_server_and_the_command_line_take_compact_files(tmp_path, hats):
+    hats.save(tmp_path / "ages.npz")
+    (shelved,) = shelf.filled([tmp_path]).releases.values()
+    assert shelved.name == "ages"
+    assert json.loads(shelved.file) == hats.to_json()
+    asked = command("query", tmp_path / "ages.npz", "10:90", "--json")
+    assert repr(hats.answer(10, 90).value) in str(asked)
