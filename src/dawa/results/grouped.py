@@ -263,8 +263,8 @@ class GroupedRelease(Mapping[Group, Release]):
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the release, whole or not at all; ``dawa.load`` reads it back.
 
-        It is JSON, or, if the name ends in ``.npz``, a file with the same values that is ten times as small, is read
-        ten times as fast, and opens with ``numpy.load``.
+        It is JSON, or, if the name ends in ``.npz``, a file with the same values that is several times as small, is
+        read ten times as fast, and opens with ``numpy.load``.
 
         Raises:
             OSError: If it cannot be written.
