@@ -43,8 +43,8 @@ class TwoStage(Mechanism):
         strategy: What to measure: ``"best"`` compares all that suit and takes the one with the least expected error for
             the workload; the others are that one alone, such as a tree (``"greedy"``, ``"uniform"``, …), or every
             bucket by itself (``"leaves"``).
-        effort: For strategies that are searched for: ``"best"``, which None stands for, takes about a second;
-            ``"fast"`` takes a strategy that needs no search.
+        effort: For strategies that are searched for: ``"best"``, which None stands for, takes about a tenth of a second
+            on one axis, and a few seconds on maps; ``"fast"`` takes a strategy that needs no search.
         branching: For trees: children per node; None takes a suitable number.
         merge: For a workload that is declared complete: buckets that none of its queries tells apart are measured as
             one. Any other range then has to guess how the records lie inside such a bucket, and is off by far more.

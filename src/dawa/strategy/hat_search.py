@@ -1,14 +1,17 @@
-"""Hats fitted to a workload: widths, scales and, in the end, single entries that minimise its exact error.
+"""Hats fitted to a workload: widths and, in the end, single entries that minimise its exact error.
 
-All of it is public, so it may look at every query. There are two stages, each with bounded work. The first finds
-one scale per level for many choices of widths, steered by a few of the queries. The second finds every entry on
-its own, for the best of these choices. It follows the queries so closely that it needs all of them; if they are
-too many for that, it keeps to one scale per row. The result is compared with the table and with no rows at all,
-by exact error.
+All of it is public, so it may look at every query. There are two stages, each with bounded work. The first picks the
+widths, by a sample of the queries and one scale per level. Which widths are picked matters little, because a formula
+is nearly right for every number of buckets; so there are few to pick from. The second moves every entry on its own,
+which gains nearly all that there is to gain: first by a sample of the queries again, because a first few steps need no
+more, then by all of them. Entries follow the queries so closely that in the end they need all; if those are too many,
+there is one scale per row. The result is compared with the table and with no rows at all, by exact error.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -19,29 +22,47 @@ from dawa.strategy.base import RESOLUTION
 from dawa.strategy.descent import descend
 from dawa.strategy.hats import (
     FEWEST_BUCKETS,
+    TABLE_SCALE,
     HatStrategy,
     IntervalRows,
     QuerySums,
     from_table,
     hat_rows,
+    level_widths,
     sums_by,
     table_widths,
 )
 
-STEERING_WORK, FITTING_WORK = 25_000_000, 80_000_000
-"""What the two stages may cost, in queries times rows, each about 8 ns."""
+STEERING_WORK, FITTING_WORK = 3_000_000, 60_000_000
+"""What the two stages may cost, in queries times rows, each about 2 ns; with MANY buckets in proportion to them."""
 
-STEERING_QUERIES, CHECKING_QUERIES = 200, 5000
-"""How many queries steer the first stage, and how many the final comparison is made on."""
+MANY = 3 * 2**12
+"""From this many buckets on, rows are so many that more work is worth it."""
 
-WIDTHS, RATIOS, WARPS = (5.0, 8.0, 11.0, 14.0, 20.0, 28.0), (8.0, 12.0, 16.0, 20.0), (0.0, 0.25, 0.5)
-"""Narrowest widths, ratios of widths and exponents of the coordinate that the first stage combines."""
+STEERING_QUERIES, STARTING_QUERIES, CHECKING_QUERIES = 150, 800, 5000
+"""How many queries steer the first stage, how many the first steps of the second, and how many the comparison."""
 
-FINALISTS = 6
-"""How many candidates the second stage takes, if its work allows."""
+FORMS = (
+    (1.2, 1.1, 0.0),
+    (1.0, 0.8, 0.25),
+    (1.2, 1.1, 0.5),
+    (1.2, 1.1, 0.25),
+    (1.7, 1.5, 0.0),
+    (1.7, 1.1, 0.0),
+)
+"""Narrowest width and ratio of widths, for ``hats.level_widths``, and exponent of the coordinate."""
+
+SCALING_STEPS, STARTING_STEPS = 3, 16
+"""Evaluations of a candidate in the first stage, and of the few queries in the second."""
+
+FINALISTS, WORTHWHILE = 3, 0.75
+"""How many candidates the second stage takes at most, and which part of its work must be left to take one more."""
 
 FEWEST_STEPS = 10
 """Evaluations per finalist: with fewer, it is not worth beginning."""
+
+LEAST_GAIN = 3e-5
+"""A step that lowers the squared error by a smaller part is the last."""
 
 QUERIES_PER_ROW = 1.5
 """With fewer of a workload's queries per row than this, single entries would follow the sample."""
@@ -134,28 +155,33 @@ def _fitted(queries: BucketQueries, allowance: IntArray) -> list[HatStrategy]:
     candidates = _by_level(queries, allowance)
     if not candidates:
         return []
-    best = candidates[0]
-    strategies = [HatStrategy.rounded(best.rows, best.entries(best.scales), allowance)]
-    affordable = FITTING_WORK / (FEWEST_STEPS * len(best.rows) * len(queries.lo))
+    work = FITTING_WORK * max(1.0, queries.buckets / MANY)
+    affordable = work / (FEWEST_STEPS * len(candidates[0].rows) * len(queries.lo))
     fitted = queries if affordable >= 1 else queries.thinned(max(1, int(len(queries) * affordable / 2)))
-    fitting = Objective(fitted, allowance, FITTING_WORK)
+    starting = Objective(queries.thinned(STARTING_QUERIES), allowance, work / 4)
+    fitting = Objective(fitted, allowance, work)
+    candidates = [one for one in candidates if fitting.evaluations(one.rows) >= 2 * FEWEST_STEPS] or candidates
+    strategies: list[HatStrategy] = []
     for finalist in _finalists(candidates):
-        if len(strategies) > 1 and fitting.evaluations(finalist.rows) < MOST_SEARCH_STEPS:
+        if fitting.work < WORTHWHILE * work:
             break
-        strategies.append(HatStrategy.rounded(finalist.rows, _fit(finalist, fitting, queries), allowance))
+        entries = _fit(finalist, starting, fitting, len(queries))
+        strategies.append(HatStrategy.rounded(finalist.rows, entries, allowance))
     return strategies
 
 
-def _fit(candidate: Candidate, fitting: Objective, queries: BucketQueries) -> FloatArray:
+def _fit(candidate: Candidate, starting: Objective, fitting: Objective, queries: int) -> FloatArray:
     """The best entries, each on its own; or one scale per row if there are too few queries for that."""
     rows = candidate.rows
     scales = np.where(candidate.scales < STUCK, RESTART, candidate.scales)
-    if len(fitting.queries) < min(len(queries), QUERIES_PER_ROW * len(rows)):
-        _, by_row = fitting.minimise(rows, candidate.shape, rows.row, scales[candidate.level], MOST_SEARCH_STEPS, 1e-6)
+    steps = min(MOST_SEARCH_STEPS, fitting.evaluations(rows))
+    if len(fitting.queries) < min(queries, QUERIES_PER_ROW * len(rows)):
+        by_row = fitting.minimise(rows, candidate.shape, rows.row, scales[candidate.level], steps, LEAST_GAIN)[1]
         return candidate.shape * by_row[rows.row]
     entries = candidate.entries(scales)
-    ones, each = np.ones(len(entries)), np.arange(len(entries))
-    return fitting.minimise(rows, ones, each, entries, MOST_SEARCH_STEPS, 1e-6)[1]
+    if 2 * len(starting.queries) <= len(fitting.queries):
+        entries = descend(partial(starting, rows), entries, STARTING_STEPS, LEAST_GAIN)[1]
+    return descend(partial(fitting, rows), entries, steps, LEAST_GAIN)[1]
 
 
 def _finalists(candidates: list[Candidate]) -> list[Candidate]:
@@ -170,12 +196,13 @@ def _finalists(candidates: list[Candidate]) -> list[Candidate]:
 
 def _by_level(queries: BucketQueries, allowance: IntArray) -> list[Candidate]:
     """One scale per level for as many choices of widths as the work allows, the best first."""
-    steering = Objective(queries.thinned(STEERING_QUERIES), allowance, STEERING_WORK)
+    steering = Objective(queries.thinned(STEERING_QUERIES), allowance, STEERING_WORK * max(1.0, queries.buckets / MANY))
     candidates: list[Candidate] = []
     for rows, shape, level in _choices(queries):
-        if candidates and steering.evaluations(rows) < 4:
+        if candidates and steering.evaluations(rows) < SCALING_STEPS:
             break
-        error, scales = steering.minimise(rows, shape, level[rows.row], np.full(level.max() + 1, 0.8), 12, 0.01)
+        start = np.full(level.max() + 1, TABLE_SCALE)
+        error, scales = steering.minimise(rows, shape, level[rows.row], start, SCALING_STEPS, 0.01)
         candidates.append(Candidate(rows, shape, level, scales, error))
     return sorted(candidates, key=lambda candidate: candidate.error)
 
@@ -183,23 +210,12 @@ def _by_level(queries: BucketQueries, allowance: IntArray) -> list[Candidate]:
 def _choices(queries: BucketQueries) -> Iterator[tuple[IntervalRows, FloatArray, IntArray]]:
     """Rows to try, the most promising first."""
     k = queries.buckets
-    usual = table_widths(k)
-    ratio = usual[1] / usual[0] if len(usual) > 1 else k / usual[0]
-    pairs = [(w, r) for w in WIDTHS for r in RATIOS if 4 * w <= k]
-    pairs.sort(key=lambda pair: abs(np.log(pair[0] / usual[0])) + abs(np.log(pair[1] / ratio)))
-    widths = dict.fromkeys([tuple(usual), *(_levels(k, *pair) for pair in pairs), *((w,) for w, _ in pairs)])
-    coordinates = [_warped(queries, exponent) for exponent in WARPS]
-    for levels in widths:
-        for coordinate in coordinates:
-            rows, shape, level = hat_rows(k, levels, coordinate)
-            if len(rows):
-                yield rows, shape, level
-
-
-def _levels(k: int, width: float, ratio: float) -> tuple[float, ...]:
-    """Widths of as many levels as leave room for two hats of the widest."""
-    count = 1 + max(0, int(np.log(k / (2 * width)) / np.log(ratio)))
-    return tuple(width * ratio**level for level in range(count))
+    usual = len(table_widths(k))
+    coordinates = {exponent: _warped(queries, exponent) for _, _, exponent in FORMS}
+    for levels, (width, ratio, exponent) in product((usual, usual + 1), FORMS):
+        rows, shape, level = hat_rows(k, level_widths(k, levels, width, ratio), coordinates[exponent])
+        if len(rows):
+            yield rows, shape, level
 
 
 def _warped(queries: BucketQueries, exponent: float, floor: float = 0.05) -> FloatArray:

@@ -376,9 +376,13 @@ def table_widths(k: int) -> list[float]:
     >>> [round(width, 1) for width in table_widths(4096)]
     [19.2, 337.9]
     """
-    levels = max(1, round(np.log(k) / np.log(14)) - 1)
+    return level_widths(k, max(1, round(np.log(k) / np.log(14)) - 1), 1.2, 1.1)
+
+
+def level_widths(k: int, levels: int, width: float, ratio: float) -> list[float]:
+    """The narrowest width and the ratio of so many levels, each over ``k^(1/(levels+1))``, as widths."""
     unit = k ** (1 / (levels + 1))
-    return [1.2 * unit * (1.1 * unit) ** level for level in range(levels)]
+    return [width * unit * (ratio * unit) ** level for level in range(levels)]
 
 
 def _level(centres: FloatArray, width: float, length: float) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
