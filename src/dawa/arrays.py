@@ -1,6 +1,6 @@
 """Names for the array types that flow through the pipeline, and a way to keep them from changing."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,19 @@ def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def listed(value: Any) -> Any:  # noqa: ANN401  JSON
+    """JSON values with lists in the place of arrays.
+
+    >>> listed({"bounds": np.arange(3), "inside": ["even"]})
+    {'bounds': [0, 1, 2], 'inside': ['even']}
+    """
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {name: listed(part) for name, part in value.items()}
+    return [listed(part) for part in value] if isinstance(value, list) else value
 
 
 def distinct(numbers: IntArray) -> IntArray:

@@ -194,6 +194,18 @@ MOST_RUNS_COMPARED = 1000
 MOST_RELEASE_BYTES = 2**33
 """Bytes of a release file: the largest release that can be made has fewer."""
 
+MOST_ARCHIVE_BYTES = 2**32 - 2**16
+"""Bytes of a compact release file: places in it are 32-bit numbers."""
+
+MOST_GROWTH = 64
+"""How many times its size a compact release file takes in memory, at most; those that are written stay below."""
+
+MOST_MEMBERS = 64
+"""Arrays of a compact release file: one for each field that is a list of numbers, whatever the number of groups."""
+
+MOST_ZEROS = 2**28
+"""Zero bytes in a row of a compact release file: a sparse file sends gigabytes of them at no cost."""
+
 MOST_PLURAL = 60
 """Characters of what several records are called: it stands in the middle of sentences."""
 MOST_WORDS = 300

@@ -14,7 +14,7 @@ from dawa.errors import AxisError, DawaError, InvariantError
 from dawa_bench.faults import fuzz, mutation, targets
 from dawa_bench.faults.finding import FindingError, refused
 
-RUNS = {"loader": 1500, "spec": 3000, "ranges": 8000, "axes": 8000, "http": 1500}
+RUNS = {"loader": 1500, "archives": 1500, "spec": 3000, "ranges": 8000, "axes": 8000, "http": 1500}
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dawa import workloads
+from dawa.arrays import listed
 from dawa.errors import OptionError
 from dawa.layout.curve import Order
 from dawa.partition.buckets import Buckets
@@ -159,7 +160,7 @@ def test_more_steps_do_better_and_both_better_than_none():
 def test_the_same_input_gives_the_same_strategy():
     patches, queries = on_cells((12, 12), workloads.random_rectangles((12, 12), 100))
     one, two = (bump_search.search(queries, full(144), patches, 4) for _ in range(2))
-    assert [strategy.to_json() for strategy in one] == [strategy.to_json() for strategy in two]
+    assert [listed(strategy.described()) for strategy in one] == [listed(strategy.described()) for strategy in two]
 
 
 @pytest.mark.parametrize("k", [1, 47])

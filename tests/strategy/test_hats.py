@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dawa import kernels, workloads
+from dawa.arrays import listed
 from dawa.errors import ReleaseError
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.strategy import hats
@@ -204,10 +205,10 @@ def test_without_noise_the_totals_come_back(rng, k):
 
 def test_json_round_trip_is_exact(rng, k):
     strategy, _ = random_strategy(rng, k)
-    again = HatStrategy.from_json(json.loads(json.dumps(strategy.to_json())))
+    again = HatStrategy.from_json(json.loads(json.dumps(listed(strategy.described()))))
     for name in ("leaf", "start", "stop", "weights"):
         np.testing.assert_array_equal(getattr(again, name), getattr(strategy, name))
-    assert again.to_json() == strategy.to_json()
+    assert listed(again.described()) == listed(strategy.described())
     assert again.name == "hats"
     assert again.buckets == k
 
@@ -271,8 +272,8 @@ def test_the_table_serves_every_size(k):
     strategy = hats.from_table(workloads.uniform(k, 10).on_buckets(np.arange(k + 1)), allowance)
     assert strategy is not None
     assert (strategy.column_sums() == allowance).all()
-    assert (
-        strategy.to_json() == hats.from_table(workloads.prefixes(k).on_buckets(np.arange(k + 1)), allowance).to_json()
+    assert listed(strategy.described()) == listed(
+        hats.from_table(workloads.prefixes(k).on_buckets(np.arange(k + 1)), allowance).described()
     )
 
 
@@ -297,3 +298,32 @@ def test_doubling_every_weight_quarters_the_variance():
     doubled = replace(strategy, leaf=2 * strategy.leaf, weights=2 * strategy.weights)
     queries = workloads.all_ranges(60).on_buckets(np.arange(61))
     assert strategy.expected_error(queries) == pytest.approx(4 * doubled.expected_error(queries), rel=1e-12)
+
+
+def test_variances_along_all_borders_are_those_of_ranges(rng, k):
+    strategy, _ = random_strategy(rng, k)
+    dense_covariance = covariance(strategy)
+    np.testing.assert_allclose(strategy.bucket_variances(), np.diag(dense_covariance), rtol=1e-9)
+    before, after = strategy.border_variances()
+    expected = [(dense_covariance[:b, :b].sum(), dense_covariance[b:, b:].sum()) for b in range(k + 1)]
+    np.testing.assert_allclose(before, [one for one, _ in expected], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(after, [one for _, one in expected], rtol=1e-9, atol=1e-9)
+
+
+def test_variances_along_many_buckets_are_those_of_ranges():
+    k = 2**17
+    strategy = hats.from_table(BucketQueries.of_runs(k, np.zeros(1), np.full(1, float(k))), np.full(k, RESOLUTION))
+    at = np.unique(np.random.default_rng(1).integers(1, k, 300))
+    before, after = strategy.border_variances()
+    np.testing.assert_allclose(before[at], strategy.range_variances(np.zeros(len(at)), at.astype(float)), rtol=1e-9)
+    np.testing.assert_allclose(
+        after[at], strategy.range_variances(at.astype(float), np.full(len(at), float(k))), rtol=1e-9
+    )
+    alone = strategy.range_variances(at.astype(float), at + 1.0)
+    np.testing.assert_allclose(strategy.bucket_variances()[at], alone, rtol=1e-9)
+
+
+def test_rows_on_buckets_are_listed_in_order(rng, k):
+    rows = random_rows(rng, k)
+    found = [rows.cover[rows.cover_ptr[j] : rows.cover_ptr[j + 1]].tolist() for j in range(k)]
+    assert found == [[r for r in range(len(rows)) if rows.start[r] <= j < rows.stop[r]] for j in range(k)]

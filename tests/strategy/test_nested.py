@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dawa import kernels
+from dawa.arrays import listed
 from dawa.errors import ReleaseError
 from dawa.layout.nesting import Nesting, crossing, depth_first
 from dawa.queries.bucket_queries import BucketQueries
@@ -169,7 +170,7 @@ def test_noise_moves_an_answer_as_far_as_its_variance_says():
 
 def test_json_round_trip():
     strategy = random_strategy(np.random.default_rng(2), 25)
-    data = json.loads(json.dumps(strategy.to_json()))
+    data = json.loads(json.dumps(listed(strategy.described())))
     assert data["kind"] == "nested"
     back = NestedStrategy.from_json(data)
     for name in ("leaf", "start", "stop", "weights"):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dawa
+from dawa.arrays import listed
 from dawa.errors import OptionError, ReleaseError
 from dawa.partition.buckets import by_rows
 from dawa.queries.bucket_queries import BucketQueries
@@ -159,7 +160,7 @@ def test_a_run_of_cells_is_its_boxes(shape):
 
 def test_json_round_trip():
     strategy = full((9, 4, 2))
-    data = json.loads(json.dumps(strategy.to_json()))
+    data = json.loads(json.dumps(listed(strategy.described())))
     assert data["kind"] == "product"
     assert ProductStrategy.from_json(data) == strategy
 
@@ -182,4 +183,4 @@ def test_json_round_trip():
 )
 def test_a_changed_file_is_refused(change):
     with pytest.raises(ReleaseError, match="Hint:"):
-        ProductStrategy.from_json({**full((9, 4)).to_json(), **change})
+        ProductStrategy.from_json({**full((9, 4)).described(), **change})

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from dawa import kernels, workloads
+from dawa.arrays import listed
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.strategy import tree
 from dawa.strategy.base import RESOLUTION
@@ -179,7 +180,7 @@ def test_a_single_query_for_the_total_is_measured_at_the_root():
 def test_json_round_trip():
     queries = workloads.uniform(50, 30).on_buckets(np.arange(51))
     strategy = tree.greedy(queries, np.full(50, RESOLUTION), 3)
-    again = tree.TreeStrategy.from_json(strategy.to_json())
+    again = tree.TreeStrategy.from_json(listed(strategy.described()))
     assert again.name == strategy.name
     assert (again.weights == strategy.weights).all()
     assert again.expected_error(queries) == strategy.expected_error(queries)

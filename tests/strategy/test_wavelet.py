@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dawa import kernels, workloads
+from dawa.arrays import listed
 from dawa.errors import OptionError, ReleaseError
 from dawa.strategy.base import RESOLUTION
 from dawa.strategy.tree import uniform
@@ -186,7 +187,7 @@ def test_the_inverse_by_hand():
 
 def test_json_round_trip():
     strategy = full(50)
-    data = json.loads(json.dumps(strategy.to_json()))
+    data = json.loads(json.dumps(listed(strategy.described())))
     assert data["kind"] == "wavelet"
     assert WaveletStrategy.from_json(data) == strategy
 
@@ -209,4 +210,4 @@ def test_json_round_trip():
 )
 def test_a_changed_file_is_refused(change):
     with pytest.raises(ReleaseError, match="Hint:"):
-        WaveletStrategy.from_json({**full(50).to_json(), **change})
+        WaveletStrategy.from_json({**full(50).described(), **change})

@@ -100,7 +100,9 @@ Json = Annotated[bool, typer.Option("--json", help="JSON for machines.")]
 
 Place = Annotated[
     str,
-    typer.Argument(metavar="RELEASE", help="A folder that dawa release wrote, or a release.json.", show_default=False),
+    typer.Argument(
+        metavar="RELEASE", help="A folder that dawa release wrote, or a release.json or .npz.", show_default=False
+    ),
 ]
 
 Source = Annotated[

@@ -37,6 +37,11 @@ _error = Kernel("hats_error")
 _registers = Kernel("hats_registers")
 _stretches = Kernel("hats_stretches")
 _variances = Kernel("hats_variances")
+_cover = Kernel("hats_cover")
+_entries = Kernel("hats_entries")
+_column_sums = Kernel("hats_column_sums")
+_inverse = Kernel("hats_inverse")
+_along = Kernel("hats_along")
 
 
 @overload
@@ -201,3 +206,53 @@ def variances(
     scratch = np.empty(p + 1, np.int64), np.empty(n), np.empty(n)
     _variances(p, k, n, leaves, len(lo), lo, hi, *rows, *tree, *scratch, out)
     return out
+
+
+def cover(start: IntArray, stop: IntArray, k: int) -> tuple[IntArray, IntArray]:
+    """The rows on each bucket: bucket j owns ``cover[begin[j]:begin[j + 1]]``; first ``begin``, then ``cover``."""
+    begin, rows = np.zeros(k + 1, np.int64), np.empty(int((stop - start).sum()), np.int64)
+    _cover(len(start), k, start, stop, begin, rows)
+    return begin, rows
+
+
+def entries(start: IntArray, ptr: IntArray, weights: IntArray, leaf: IntArray) -> FloatArray:
+    """B: each weight by that of the leaf on its bucket."""
+    found = np.empty(len(weights))
+    _entries(len(start), start, ptr, weights, leaf, found)
+    return found
+
+
+def column_sums(start: IntArray, ptr: IntArray, weights: IntArray, leaf: IntArray) -> IntArray:
+    """Each bucket's exact sum of weights, that of its leaf among them."""
+    sums = leaf.copy()
+    _column_sums(len(start), start, ptr, weights, sums)
+    return sums
+
+
+def along(
+    start: IntArray,
+    stop: IntArray,
+    ptr: IntArray,
+    values: FloatArray,
+    scale: FloatArray,
+    sums: FloatArray,
+    near: IntArray,
+    at: IntArray,
+    pivot: FloatArray,
+    column_ptr: IntArray,
+    later: IntArray,
+    lower: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Of every bucket, the variance of its total and its covariance with all buckets before it, in linear time.
+
+    ``sums`` are the running sums of ``B diag(s)`` along the rows; ``later`` and ``lower`` the factor by columns. All
+    that is needed of ``K⁻¹`` is where rows overlap, and it has the same envelope as the factor.
+    """
+    p, k = len(start), len(scale)
+    own, cross = np.empty(p), np.empty(len(lower))
+    _inverse(p, pivot, near, at, column_ptr, later, lower, own, cross)
+    alone, before = np.empty(k), np.empty(k)
+    order = np.argsort(start, kind="stable")
+    tree = (near, at, column_ptr, later, lower, own, cross, order)
+    _along(p, k, start, stop, ptr, values, scale, sums, *tree, np.zeros(p), np.empty(p + 1, np.int64), alone, before)
+    return alone, before

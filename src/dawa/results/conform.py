@@ -324,7 +324,7 @@ def _listed(each: Check, least: int, most: float, unique: bool) -> Check:  # noq
     return check
 
 
-def _counted(value: list[Any], least: int, most: float, path: tuple[str | int, ...]) -> None:
+def _counted(value: list[Any] | np.ndarray[Any, Any], least: int, most: float, path: tuple[str | int, ...]) -> None:
     if not least <= len(value) <= most:
         bounds = f"at least {least}" if most == math.inf else f"{least} to {most}"
         raise damaged(field(path), f"has {len(value):,} entries, not {bounds}")
@@ -336,41 +336,63 @@ def _numbers(items: Schema, least: int, most: float) -> Check:
     bounds = {word: items[word] for word in BOUNDS if word in items}
     one = [_of_type(items["type"]), _scalar(bounds)]
 
+    def wrong(value: Any, path: tuple[str | int, ...]) -> DamageError:  # noqa: ANN401  JSON
+        for i, entry in enumerate(value.tolist() if isinstance(value, np.ndarray) else value):
+            for step in one:
+                step(entry, (*path, i))
+        return damaged(field(path), "has numbers beyond their bounds")
+
     def check(value: Any, path: tuple[str | int, ...]) -> Any:  # noqa: ANN401  JSON
-        if type(value) is not list:
+        if type(value) is not list and not (type(value) is np.ndarray and value.ndim == 1):
             raise damaged(field(path), "is not a list")
         _counted(value, least, most, path)
-        array: np.ndarray[Any, Any] | None = None
-        if set(map(type, value)) <= accepted:
-            try:
-                array = np.array(value, kind)
-            except OverflowError:
-                array = None
-        if array is None or not all(BOUNDS[word][0](array, bound).all() for word, bound in bounds.items()):
-            for i, entry in enumerate(value):
-                for step in one:
-                    step(entry, (*path, i))
-            raise damaged(field(path), "has numbers beyond their bounds")
+        array = _array(value, kind, accepted)
+        if array is None or not _bounded(array, bounds):
+            raise wrong(value, path)
         return array
 
     return check
+
+
+def _array(
+    value: list[Any] | np.ndarray[Any, Any], kind: type[np.int64 | np.float64], accepted: set[type]
+) -> np.ndarray[Any, Any] | None:
+    """Numbers as an array of this kind; None if some are of another type, or too large.
+
+    Lists that came as arrays are of 64-bit numbers already; whole ones may stand for any numbers, as in JSON.
+    """
+    if isinstance(value, np.ndarray):
+        return value.astype(kind, copy=False) if value.dtype in {np.dtype(np.int64), np.dtype(kind)} else None
+    if not accepted.issuperset(map(type, value)):
+        return None
+    try:
+        return np.array(value, kind)
+    except OverflowError:
+        return None
+
+
+def _bounded(array: np.ndarray[Any, Any], bounds: dict[str, Any]) -> bool:
+    """Whether all numbers lie within the bounds, and none is infinite or NaN: JSON cannot say these."""
+    within_bounds = all(BOUNDS[word][0](array, bound).all() for word, bound in bounds.items())
+    return within_bounds and (array.dtype == np.int64 or bool(np.isfinite(array).all()))
 
 
 def _rows(each: Check, least: int, most: float, shortest: int, longest: float) -> Check:
     """Lists of rows of whole numbers, all of one length, as one array."""
 
     def check(value: Any, path: tuple[str | int, ...]) -> Any:  # noqa: ANN401  JSON
-        if type(value) is not list:
+        table = type(value) is np.ndarray and value.ndim == 2
+        if type(value) is not list and not table:
             raise damaged(field(path), "is not a list")
         _counted(value, least, most, path)
-        if set(map(type, value)) != {list} or len(set(map(len, value))) > 1:
+        if not table and (set(map(type, value)) != {list} or len(set(map(len, value))) > 1):
             wrong = next(i for i, row in enumerate(value) if type(row) is not list or len(row) != len(value[0]))
             raise damaged(field((*path, wrong)), "is not a list as long as the first one")
         width = len(value[0])
         if not shortest <= width <= longest:
             raise damaged(field((*path, 0)), f"has {width} entries, not {shortest} to {longest}")
         try:
-            return each(list(chain.from_iterable(value)), path).reshape(len(value), width)
+            return each(value.ravel() if table else list(chain.from_iterable(value)), path).reshape(len(value), width)
         except ReleaseError:
             for i, row in enumerate(value):
                 each(row, (*path, i))

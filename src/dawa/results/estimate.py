@@ -218,24 +218,25 @@ class Estimate:
         queries = self.buckets.queries(workload)
         return float(np.sqrt(self.unit_variance * self.measured.expected_error(queries) / queries.total))
 
-    @cached_property
+    @property
     def variances_before(self) -> FloatArray:
         """The variance of the noise in the buckets before every bound, along one axis."""
-        ends = np.arange(1, len(self.buckets) + 1, dtype=np.float64)
-        return frozen(np.append(0.0, np.maximum(self.range_variances(np.zeros(len(ends)), ends), 0)))
+        return self._variances_around[0]
 
-    @cached_property
+    @property
     def variances_after(self) -> FloatArray:
         """The variance of the noise in the buckets after every bound, along one axis."""
-        starts = np.arange(len(self.buckets), dtype=np.float64)
-        ends = np.full(len(starts), float(len(starts)))
-        return frozen(np.append(np.maximum(self.range_variances(starts, ends), 0), 0.0))
+        return self._variances_around[1]
+
+    @cached_property
+    def _variances_around(self) -> tuple[FloatArray, FloatArray]:
+        before, after = (np.maximum(self.unit_variance * each, 0) for each in self.measured.border_variances())
+        return frozen(before), frozen(after)
 
     @cached_property
     def variances_alone(self) -> FloatArray:
         """The variance of the noise in each bucket on its own."""
-        starts = np.arange(len(self.buckets), dtype=np.float64)
-        return frozen(np.maximum(self.range_variances(starts, starts + 1), 0))
+        return frozen(np.maximum(self.unit_variance * self.measured.bucket_variances(), 0))
 
     @cached_property
     def _before(self) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -57,7 +57,7 @@ class GroupedParts(NamedTuple):
 
 
 def written(release: Parts) -> dict[str, Any]:
-    """A release as JSON values."""
+    """A release as JSON values, with arrays in the place of long lists of numbers."""
     return {
         **_head(VERSION, release.axes, release.privacy, release.about),
         **({"group": list(release.group)} if release.group else {}),
@@ -67,7 +67,7 @@ def written(release: Parts) -> dict[str, Any]:
 
 
 def written_groups(release: GroupedParts) -> dict[str, Any]:
-    """A release with groups as JSON values."""
+    """The same of a release with groups."""
     each = zip(combinations(release.by), release.estimates, release.others, strict=True)
     return {
         **_head(WITH_GROUPS, release.axes, release.privacy, release.about),

@@ -5,7 +5,6 @@ other, each with the whole budget. Every group is a ``Release`` of its own; what
 asked here. ``answers`` says why the intervals hold.
 """
 
-import json
 from collections.abc import Iterator, Mapping, ValuesView
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -17,13 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dawa import check, infer
+from dawa.arrays import listed
 from dawa.axis import Axis
 from dawa.axis.apart import patterns
 from dawa.axis.base import labelled
 from dawa.axis.groups import Group, Grouping, combinations, number
 from dawa.errors import OptionError, ReleaseError
 from dawa.host import atomic
-from dawa.results import comparing, ends, file, quantiles, tabled
+from dawa.results import archive, comparing, ends, file, json_text, quantiles, tabled
 from dawa.results.about import About
 from dawa.results.answers import Answer, Ranged, Steps, finished
 from dawa.results.ends import End
@@ -255,16 +255,27 @@ class GroupedRelease(Mapping[Group, Release]):
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON values, as ``save`` writes them."""
-        parts = (self.by, self.axes, self.privacy, self.estimates, self.others, self.none, self.about)
-        return file.written_groups(file.GroupedParts(*parts))
+        found: dict[str, Any] = listed(self._document())
+        return found
 
     def as_text(self) -> str:
-        """What ``save`` writes."""
-        return json.dumps(self.to_json(), indent=1) + "\n"
+        """The release as the text of a JSON file."""
+        return json_text.text(self._document())
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the release as JSON, whole or not at all; ``dawa.load`` reads it back."""
-        return atomic.write(path, self.as_text())
+        """Write the release, whole or not at all; ``dawa.load`` reads it back.
+
+        It is JSON, or, if the name ends in ``.npz``, a file with the same values that is several times as small, is
+        read ten times as fast, and opens with ``numpy.load``.
+
+        Raises:
+            OSError: If it cannot be written.
+        """
+        return atomic.write(path, self.saved(path))
+
+    def saved(self, path: str | PathLike[str]) -> bytes | str:
+        """What ``save`` writes into a file of this name."""
+        return archive.saved(self._document(), path)
 
     # --- to look at --------------------------------------------------------------------------------------------------
 
@@ -294,6 +305,11 @@ class GroupedRelease(Mapping[Group, Release]):
         return multiples.figure(self, path)
 
     # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _document(self) -> dict[str, Any]:
+        """The release as JSON values, with arrays in the place of long lists."""
+        parts = (self.by, self.axes, self.privacy, self.estimates, self.others, self.none, self.about)
+        return file.written_groups(file.GroupedParts(*parts))
 
     def _ranged(self, pairs: list[tuple[object, object]]) -> list[Ranged]:
         """The ranges on every group's buckets."""

@@ -1,4 +1,4 @@
-"""Text of a release file into JSON values, with limits on its size, its nesting and its numbers.
+"""JSON values into the text of a release file, and back, with limits on its size, its nesting and its numbers.
 
 What Python's reader accepts and the format does not have is refused here: a name that occurs twice in an object, NaN
 and infinities, and numbers or nesting that would stop the reader itself. Errors say where in the file it is.
@@ -7,6 +7,7 @@ and infinities, and numbers or nesting that would stop the reader itself. Errors
 import json
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -24,6 +25,9 @@ _DIGITS = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
 _DEEPER = np.array([{91: 1, 123: 1, 93: -1, 125: -1}.get(byte, 0) for byte in range(256)], np.int8)
 """What each byte adds to the depth, outside strings."""
 _OTHERS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+COMPACT = (",", ":")
+"""What stands between numbers, and after names."""
+NUMBERS = {int, float}
 _CHUNK = 2**22
 USUAL_DIGITS = 4300
 """Digits from which on Python refuses to read a whole number, unless somebody changed that."""
@@ -54,6 +58,47 @@ def values(content: bytes, source: str) -> Any:  # noqa: ANN401  JSON
             raise ReleaseError(f"{source} is damaged: {error.problem}", error.hint) from None
         _check_numbers(content, source)
         raise ReleaseError(f"{source} is not a JSON file.", JSON) from None
+
+
+def text(document: Any) -> str:  # noqa: ANN401  JSON
+    """JSON for people and programs: a line for every value and for every list of numbers, indented.
+
+    Args:
+        document: JSON values, with lists or arrays of numbers.
+
+    >>> print(text({"axes": [], "bounds": [0, 1.5], "lo": np.zeros((2, 2), int)}), end="")
+    {
+     "axes": [],
+     "bounds": [0,1.5],
+     "lo": [[0,0],
+     [0,0]]
+    }
+    """
+    return "".join(_pieces(document, "\n")) + "\n"
+
+
+def _pieces(value: Any, line: str) -> Iterator[str]:  # noqa: ANN401  JSON
+    """The text of a value; ``line`` is the end of a line, and the blanks that begin the next one."""
+    if isinstance(value, np.ndarray):
+        rows = json.dumps(value.tolist(), separators=COMPACT)
+        yield rows if value.ndim == 1 else rows.replace("],[", f"],{line}[")
+        return
+    brackets = "{}" if isinstance(value, dict) else "[]"
+    if (
+        not value
+        or not isinstance(value, dict | list)
+        or (isinstance(value, list) and NUMBERS.issuperset(map(type, value)))
+    ):
+        yield json.dumps(value, separators=COMPACT)
+        return
+    inner, before = f"{line} ", brackets[0]
+    for name in value:
+        yield f"{before}{inner}"
+        if isinstance(value, dict):
+            yield f"{json.dumps(name)}: "
+        yield from _pieces(value[name] if isinstance(value, dict) else name, inner)
+        before = ","
+    yield f"{line}{brackets[1]}"
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

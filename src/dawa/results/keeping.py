@@ -201,7 +201,7 @@ class FileKeeper:
         reason = "it was taken meanwhile"
         for file in (self.file, other):
             try:
-                atomic.write(file, release.as_text(), new=True, through=through)
+                atomic.write(file, release.saved(file), new=True, through=through)
             except FileExistsError:
                 continue
             except (OSError, MemoryError) as error:

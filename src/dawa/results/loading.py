@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dawa.errors import ReleaseError
-from dawa.limits import MOST_RELEASE_BYTES
-from dawa.results import file, json_text
+from dawa.limits import MOST_ARCHIVE_BYTES, MOST_RELEASE_BYTES, MOST_ZEROS
+from dawa.results import archive, file, json_text
 from dawa.results.grouped import AnyRelease, GroupedRelease
+from dawa.results.members import BEGINS
 from dawa.results.release import Release
 
 SPACE = b" \t\r\n\xef\xbb\xbf"
@@ -44,8 +45,10 @@ def contents(path: str | PathLike[str]) -> bytes:
             parts = [opened.read(PIECE)]
             first = parts[0].lstrip(SPACE)[:1]
             begun = first in (b"{", b"[") or (not first and len(parts[0]) < PIECE)  # not blanks without an end
-            if begun and b"\0" not in parts[0]:  # what is endless, and no release, is not read on
-                parts += _rest(opened, MOST_RELEASE_BYTES + 1 - len(parts[0]))
+            if parts[0].startswith(BEGINS):
+                parts += _rest(opened, MOST_ARCHIVE_BYTES + 1 - len(parts[0]), MOST_ZEROS)
+            elif begun and b"\0" not in parts[0]:  # what is endless, and no release, is not read on
+                parts += _rest(opened, MOST_RELEASE_BYTES + 1 - len(parts[0]), 0)
             content = b"".join(parts)
     except ReleaseError:  # it is a ValueError, too
         raise
@@ -76,14 +79,18 @@ def _opened(source: Path) -> BinaryIO:
     return os.fdopen(waiting, "rb")
 
 
-def _rest(opened: BinaryIO, most: int) -> Iterator[bytes]:
+def _rest(opened: BinaryIO, most: int, zeros: int) -> Iterator[bytes]:
     """What is left of a file, up to a limit, in pieces: a read of many bytes takes room for all of them beforehand.
 
-    No JSON holds a zero byte, and gigabytes of them cost nothing to send in a sparse file: at the first one it ends.
+    Gigabytes of zero bytes cost nothing to send in a sparse file: after so many in a row it ends. JSON has none.
     """
+    left = zeros
     while most > 0 and (piece := opened.read(min(PIECE, most))):
         yield piece
-        most = 0 if b"\0" in piece else most - len(piece)
+        most -= len(piece)
+        left = left - len(piece) if zeros and not piece.strip(b"\0") else zeros
+        if left < 0 or (not zeros and b"\0" in piece):
+            return
 
 
 def loaded(content: bytes, source: str = "The file") -> AnyRelease:
@@ -97,7 +104,8 @@ def loaded(content: bytes, source: str = "The file") -> AnyRelease:
         ReleaseError: If they are not a release that this version can read; the error names the field.
     """
     try:
-        parts = file.read(json_text.values(content, source))
+        values = archive.values if content.startswith(BEGINS) else json_text.values
+        parts = file.read(values(content, source))
     except MemoryError:
         raise ReleaseError(f"{source} does not fit in memory.", "use a machine with more memory.") from None
     return GroupedRelease(*parts) if isinstance(parts, file.GroupedParts) else Release(*parts)

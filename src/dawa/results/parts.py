@@ -54,18 +54,18 @@ Ways = Sequence[tuple[State, ...]]
 
 
 def written(estimate: Estimate, axes: int) -> dict[str, Any]:
-    """A histogram over so many axes as JSON values, without the records apart."""
+    """A histogram over so many axes as JSON values, with arrays for lists of numbers, without the records apart."""
     buckets = estimate.buckets
     return {
         "buckets": {
-            "bounds": buckets.bounds.tolist(),
-            "totals": estimate.totals.tolist(),
-            "unbiased": estimate.unbiased.tolist(),
+            "bounds": buckets.bounds,
+            "totals": estimate.totals,
+            "unbiased": estimate.unbiased,
             **_lines(buckets, axes),
             **({} if estimate.inside == "even" else {"inside": estimate.inside}),
         },
         "noise": {"unit_variance": estimate.unit_variance, "resolution": RESOLUTION},
-        "strategy": estimate.measured.to_json(),
+        "strategy": estimate.measured.described(),
         "stops": _stops(buckets.stops),
     }
 
@@ -155,8 +155,8 @@ def written_apart(ways: Ways, others: Estimate | None) -> dict[str, Any] | None:
         return None
     return {
         "states": [list(way) for way in ways],
-        "totals": others.totals.tolist(),
-        "unbiased": others.unbiased.tolist(),
+        "totals": others.totals,
+        "unbiased": others.unbiased,
         "unit_variance": others.unit_variance,
     }
 
@@ -203,7 +203,7 @@ def read_apart(data: dict[str, Any] | None, ways: Ways, privacy: PrivacyStatemen
 def _lines(buckets: Buckets, axes: int) -> dict[str, Any]:
     """How cells are lined up, if there are several axes."""
     if buckets.boxes is not None:
-        return {"order": "boxes", "lo": buckets.boxes.lo.tolist(), "hi": buckets.boxes.hi.tolist()}
+        return {"order": "boxes", "lo": buckets.boxes.lo, "hi": buckets.boxes.hi}
     if isinstance(buckets, RowMajor):
         return {"order": "rows"}
     return {"order": "hilbert"} if axes > 1 else {}
@@ -247,7 +247,7 @@ def _stops(stops: StopRule | None) -> dict[str, Any] | None:
         "theta": table.theta,
         "step": table.step,
         "offset": table.offset,
-        "depth": stops.depth.tolist(),
+        "depth": stops.depth,
     }
 
 

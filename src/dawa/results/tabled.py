@@ -60,8 +60,7 @@ class BucketTable(Sequence[Bucket]):
     @classmethod
     def of(cls, axis: Axis, estimate: Estimate) -> "BucketTable":
         """The buckets of an estimate."""
-        bounds, number = estimate.buckets.bounds, np.arange(len(estimate.buckets), dtype=np.float64)
-        spread = np.sqrt(np.maximum(estimate.range_variances(number, number + 1), 0))
+        bounds, spread = estimate.buckets.bounds, np.sqrt(estimate.variances_alone)
         columns = (*borders(axis, bounds[:-1], bounds[1:]), np.diff(bounds), estimate.totals, spread)
         return cls(*map(frozen, columns))
 

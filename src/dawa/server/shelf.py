@@ -10,11 +10,16 @@ from pathlib import Path
 
 from dawa.errors import DawaError, ReleaseError
 from dawa.limits import MOST_PAGES_BYTES
+from dawa.results.archive import SUFFIX
 from dawa.results.grouped import AnyRelease
 from dawa.results.keeping import RELEASE
 from dawa.results.loading import contents, loaded
+from dawa.results.members import BEGINS
 from dawa.results.release import Release
 from dawa.server.headers import Document
+
+SUFFIXES = (".json", SUFFIX)
+"""How the names of release files in a folder end."""
 
 HINT = "pass a folder that dawa release wrote, a folder of such folders, or release files."
 
@@ -27,7 +32,7 @@ class Shelved:
         name: Its name in requests.
         place: The file it was read from.
         release: The release.
-        file: The file's own bytes, as they were then.
+        file: The file's own bytes, as they were then; JSON, if the file is a compact one.
     """
 
     name: str
@@ -110,7 +115,8 @@ def filled(places: Sequence[str | PathLike[str]]) -> Shelf:
             skipped.append(f"{file} is not served. {reason}")
             continue
         name = _free(called(file), found)
-        found[name] = Shelved(name, file, release, content)
+        told = release.as_text().encode() if content.startswith(BEGINS) else content
+        found[name] = Shelved(name, file, release, told)
     if not found:
         raise ReleaseError(skipped[0] if skipped else "There is nothing to serve.", HINT)
     return Shelf(found, tuple(skipped))
@@ -149,7 +155,7 @@ def _listed(place: Path) -> list[Path] | None:
         return None
     children = [child for child in sorted(place.iterdir()) if not child.name.startswith(".")]
     found = [child / RELEASE if child.is_dir() else child for child in children]
-    return [file for file in found if file.suffix == ".json" and file.is_file()]
+    return [file for file in found if file.suffix in SUFFIXES and file.is_file()]
 
 
 def _free(name: str, taken: Mapping[str, object]) -> str:

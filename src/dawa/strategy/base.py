@@ -47,6 +47,14 @@ class Strategy(Protocol):
         """``wᵀ (AᵀA)⁻¹ w`` for each run ``[lo, hi)`` in bucket coordinates, in logarithmic time each."""
         ...
 
+    def bucket_variances(self) -> FloatArray:
+        """The same for each bucket alone."""
+        ...
+
+    def border_variances(self) -> tuple[FloatArray, FloatArray]:
+        """The same for all buckets before each border, from the first to the last, and for all after it."""
+        ...
+
     def variances(self, queries: BucketQueries) -> FloatArray:
         """``wᵀ (AᵀA)⁻¹ w`` for each query, however many runs it has."""
         ...
@@ -55,13 +63,29 @@ class Strategy(Protocol):
         """The weighted sum of ``wᵀ (AᵀA)⁻¹ w`` over the queries, exactly."""
         ...
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists and numbers from which the strategy can be rebuilt."""
+    def described(self) -> dict[str, Any]:
+        """Plain numbers and arrays from which the strategy can be rebuilt; ``arrays.listed`` makes JSON of them."""
         ...
 
 
+class ByRanges:
+    """Variances of buckets and of what lies before and after borders, where there is no better way than ranges."""
+
+    def bucket_variances(self: Strategy) -> FloatArray:
+        """The variance of every bucket alone."""
+        starts = np.arange(self.buckets, dtype=np.float64)
+        return self.range_variances(starts, starts + 1)
+
+    def border_variances(self: Strategy) -> tuple[FloatArray, FloatArray]:
+        """The variances of the buckets before every border, and of those after."""
+        borders = np.arange(self.buckets + 1, dtype=np.float64)
+        first, last = np.zeros(self.buckets), np.full(self.buckets, float(self.buckets))
+        before, after = self.range_variances(first, borders[1:]), self.range_variances(borders[:-1], last)
+        return np.append(0.0, before), np.append(after, 0.0)
+
+
 @dataclass(frozen=True, eq=False)
-class LeafRows(ABC):
+class LeafRows(ByRanges, ABC):
     """One leaf row per bucket, in addition to the rows that a subclass lays over several buckets.
 
     A subclass is a dataclass of integer arrays; a release file holds the same arrays.
@@ -95,7 +119,7 @@ class LeafRows(ABC):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
-        """Rebuild a strategy from what ``to_json`` returned.
+        """Rebuild a strategy from what ``described`` returned, or from the same as JSON values.
 
         Raises:
             ReleaseError: If the lists do not make a strategy.
@@ -110,9 +134,9 @@ class LeafRows(ABC):
             raise broken(f"has columns that sum to more than {RESOLUTION}")
         return strategy
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists: leaf weights, and where the other rows have which weights."""
-        return {"kind": self.kind, **{field.name: getattr(self, field.name).tolist() for field in fields(self)}}
+    def described(self) -> dict[str, Any]:
+        """Arrays: leaf weights, and where the other rows have which weights."""
+        return {"kind": self.kind, **{field.name: getattr(self, field.name) for field in fields(self)}}
 
 
 def variances_by_runs(strategy: Strategy, queries: BucketQueries) -> FloatArray:

@@ -79,14 +79,18 @@ class IntervalRows:
         return np.arange(self.ptr[-1]) + np.repeat(self.start - self.ptr[:-1], self.stop - self.start)
 
     @cached_property
+    def _covering(self) -> tuple[IntArray, IntArray]:
+        return kernels.hats.cover(self.start, self.stop, self.buckets)
+
+    @property
     def cover(self) -> IntArray:
         """The rows on each bucket, one bucket after the other."""
-        return self.row[np.argsort(self.column, kind="stable")]
+        return self._covering[1]
 
-    @cached_property
+    @property
     def cover_ptr(self) -> IntArray:
         """Bucket j owns ``cover[cover_ptr[j]:cover_ptr[j + 1]]``."""
-        return _offsets(np.bincount(self.column, minlength=self.buckets))
+        return self._covering[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,9 +213,7 @@ class HatStrategy(LeafRows):
 
     def column_sums(self) -> IntArray:
         """Each bucket's exact sum of weights."""
-        sums = self.leaf.copy()
-        np.add.at(sums, self.rows.column, self.weights)
-        return sums
+        return kernels.hats.column_sums(self.rows.start, self.rows.ptr, self.weights, self.leaf)
 
     def apply(self, totals: IntArray) -> IntArray:
         """The exact answers of the rows, then those of the leaves."""
@@ -235,6 +237,24 @@ class HatStrategy(LeafRows):
             np.array(lo, np.float64), np.array(hi, np.float64), *self._variance_tree
         )
         return variances
+
+    def bucket_variances(self) -> FloatArray:
+        """The variance of every bucket alone, in linear time."""
+        return self._along[0].copy()
+
+    def border_variances(self) -> tuple[FloatArray, FloatArray]:
+        """The variances of the buckets before every border, and of those after, in linear time.
+
+        A bucket adds its own variance and twice its covariance with those before it. What lies after a border is all
+        without what lies before; the covariance of that with all is a sum of entries of ``(AᵀA)⁻¹ 1``.
+        """
+        alone, before = self._along
+        upto = _summed(alone + 2 * before)
+        rows, (start, ptr) = self._entries, (self.rows.start, self.rows.ptr)
+        solved = self._solved(kernels.hats.times(start, ptr, rows, self._scale))
+        explained = kernels.hats.transposed_times(start, ptr, rows, solved, self.buckets)
+        with_all = _summed(self._scale * (self._scale - explained))
+        return upto, upto - 2 * with_all + with_all[-1]
 
     def variances(self, queries: BucketQueries) -> FloatArray:
         """The variance of each query, however many runs it has."""
@@ -271,8 +291,7 @@ class HatStrategy(LeafRows):
     @cached_property
     def _entries(self) -> FloatArray:
         """B of the integer rows, which are measured, not of the rows before rounding."""
-        entries: FloatArray = self.weights / self.leaf[self.rows.column]
-        return entries
+        return kernels.hats.entries(self.rows.start, self.rows.ptr, self.weights, self.leaf)
 
     @cached_property
     def _factor(self) -> tuple[FloatArray, FloatArray]:
@@ -283,17 +302,32 @@ class HatStrategy(LeafRows):
         return factor
 
     @cached_property
-    def _variance_tree(self) -> tuple[Any, ...]:
-        """All that ``kernels.hats.variances`` needs besides the ranges."""
-        rows, (pivot, lower) = self.rows, self._factor
-        # The factor by columns: for each row, the later rows that it overlaps.
+    def _sums(self) -> FloatArray:
+        """The running sums of ``B diag(s)`` along the rows."""
+        return kernels.hats.running_sums(self.rows.start, self.rows.ptr, self._entries, self._scale)
+
+    @cached_property
+    def _by_columns(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """The factor by columns: where each row's part begins, the later rows that it overlaps, and their entries."""
+        rows, lower = self.rows, self._factor[1]
         later = np.repeat(np.arange(len(rows)), np.diff(rows.at))
         earlier = np.arange(rows.at[-1]) + np.repeat(rows.near - rows.at[:-1], np.diff(rows.at))
         order = np.argsort(earlier, kind="stable")
-        column_ptr = _offsets(np.bincount(earlier, minlength=len(rows)))
-        later, by_column = later[order], lower[order]
+        return _offsets(np.bincount(earlier, minlength=len(rows))), later[order], lower[order]
+
+    @cached_property
+    def _along(self) -> tuple[FloatArray, FloatArray]:
+        """Each bucket's variance, and its covariance with all buckets before it."""
+        rows, (pivot, _) = self.rows, self._factor
+        pattern = (rows.start, rows.stop, rows.ptr, self._entries, self._scale, self._sums, rows.near, rows.at)
+        return kernels.hats.along(*pattern, pivot, *self._by_columns)
+
+    @cached_property
+    def _variance_tree(self) -> tuple[Any, ...]:
+        """All that ``kernels.hats.variances`` needs besides the ranges."""
+        rows, (pivot, _), (column_ptr, later, by_column) = self.rows, self._factor, self._by_columns
         register, count = kernels.hats.registers(column_ptr, later)
-        sums = kernels.hats.running_sums(rows.start, rows.ptr, self._entries, self._scale)
+        sums = self._sums
         whole = sums[rows.ptr[1:] + np.arange(len(rows))]
         maps, forms = kernels.hats.stretches(register, count, pivot, column_ptr, later, by_column, whole, STRETCH)
         squares_before = np.zeros(self.buckets + 1)  # in extended precision: variances are small differences
@@ -368,6 +402,11 @@ def _level(centres: FloatArray, width: float, length: float) -> tuple[IntArray, 
 def sums_by(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
     """The sum of the values in each group."""
     return np.bincount(group, values, minlength=groups).astype(np.float64)
+
+
+def _summed(numbers: FloatArray) -> FloatArray:
+    """The sums before every border, in extended precision: many numbers cancel."""
+    return np.concatenate((np.zeros(1), np.cumsum(numbers, dtype=np.longdouble).astype(np.float64)))
 
 
 def _offsets(lengths: IntArray) -> IntArray:

@@ -17,12 +17,12 @@ from dawa.arrays import FloatArray, IntArray
 from dawa.errors import OptionError
 from dawa.limits import MOST_AXES, MOST_CELLS_LISTED
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.strategy.base import RESOLUTION, broken, whole_numbers
+from dawa.strategy.base import RESOLUTION, ByRanges, broken, whole_numbers
 from dawa.strategy.wavelet import WaveletStrategy
 
 
 @dataclass(frozen=True)
-class ProductStrategy:
+class ProductStrategy(ByRanges):
     """Products of wavelets, all with one weight.
 
     Attributes:
@@ -50,7 +50,7 @@ class ProductStrategy:
             raise broken(f"has columns that sum to more than {RESOLUTION}")
         return strategy
 
-    def to_json(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """The shape and one number are enough."""
         return {"kind": "product", "shape": list(self.shape), "weight": self.weight}
 

@@ -17,7 +17,7 @@ from dawa.arrays import FloatArray, IntArray, frozen
 from dawa.limits import MOST_BRANCHES
 from dawa.queries.bucket_queries import BucketQueries, Closed
 from dawa.queries.workload import Workload
-from dawa.strategy.base import RESOLUTION, broken, whole_numbers
+from dawa.strategy.base import RESOLUTION, ByRanges, broken, whole_numbers
 
 
 def level_offsets(buckets: int, branching: int) -> IntArray:
@@ -33,7 +33,7 @@ def level_offsets(buckets: int, branching: int) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class TreeStrategy:
+class TreeStrategy(ByRanges):
     """Integer weights on the nodes of a t-ary tree.
 
     Attributes:
@@ -93,14 +93,14 @@ class TreeStrategy:
         """The weighted sum of ``wᵀ (AᵀA)⁻¹ w`` over the queries, exactly."""
         return float(kernels.tree.total_error(*_arrays(queries), self._scaled, self.branching, self.offset))
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists and numbers."""
+    def described(self) -> dict[str, Any]:
+        """Plain numbers, and the weights."""
         return {
             "kind": "tree",
             "weighting": self.weighting,
             "branching": self.branching,
             "buckets": self.buckets,
-            "weights": self.weights.tolist(),
+            "weights": self.weights,
         }
 
     @classmethod

@@ -20,12 +20,12 @@ from dawa import kernels
 from dawa.arrays import FloatArray, IntArray
 from dawa.errors import OptionError
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.strategy.base import RESOLUTION, broken, variances_by_runs
+from dawa.strategy.base import RESOLUTION, ByRanges, broken, variances_by_runs
 from dawa.strategy.tree import level_offsets
 
 
 @dataclass(frozen=True)
-class WaveletStrategy:
+class WaveletStrategy(ByRanges):
     """One weight for all differences, and nearly the same for the total, which takes what rounding leaves.
 
     Attributes:
@@ -50,7 +50,7 @@ class WaveletStrategy:
             raise broken(f"has columns that sum to more than {RESOLUTION}")
         return strategy
 
-    def to_json(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """Three numbers are enough."""
         return {
             "kind": "wavelet",

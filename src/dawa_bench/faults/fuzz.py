@@ -1,4 +1,4 @@
-"""Hostile input by the million: ``python -m dawa_bench.faults.fuzz [loader|spec|ranges|axes|http …] --runs 1000000``.
+"""Hostile input by the million: ``python -m dawa_bench.faults.fuzz [loader|archives|spec|http …] --runs 1000000``.
 
 Every run makes one input from the seed and the run's number, and hands it to the code that reads such input. A run must
 end with a result or with an error of dawa's. It may take 2 seconds of the processor's time, and 200 MB of memory beyond

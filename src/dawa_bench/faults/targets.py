@@ -24,7 +24,7 @@ from dawa.results.overview import overview
 from dawa.results.release import Release
 from dawa.spec import model, ranges, toml
 from dawa.spec.model import Spec
-from dawa_bench.faults import mutation, releases
+from dawa_bench.faults import mutation, packing, releases
 from dawa_bench.faults.clients import Http
 from dawa_bench.faults.finding import FindingError, refused, used
 
@@ -70,6 +70,37 @@ class Loader:
             return refused(error)
         if self.valid is not None and not self.valid(json.loads(content)):
             raise FindingError("the loader accepts what the schema refuses")
+        _asked(release, rng)
+        return "accepted"
+
+
+class Archives(Loader):
+    """Compact release files."""
+
+    def made(self, rng: random.Random) -> bytes:
+        """A release with fields, members or bytes changed."""
+        document = json.loads(rng.choice(self.seeds))
+        kind = rng.random()
+        if kind < 0.4:
+            releases.hostile(document, rng)
+        content = packing.packed(document)
+        if 0.3 < kind < 0.8:
+            content = packing.changed(content, rng)
+        return mutation.raw(content, rng) if kind > 0.75 else content
+
+    def take(self, content: bytes, rng: random.Random) -> str:
+        """Load it, ask it, and write it again in both forms."""
+        try:
+            release = loaded(content)
+        except DawaError as error:
+            return refused(error)
+        if self.valid is not None and not self.valid(release.to_json()):
+            raise FindingError("the loader accepts what the schema refuses")
+        if rng.random() < 0.2:
+            again = loaded(bytes(release.saved("x.npz")))  # type: ignore[arg-type]
+            if again.to_json() != release.to_json():
+                raise FindingError("it is read back as something else")
+            return "accepted"
         _asked(release, rng)
         return "accepted"
 
@@ -403,6 +434,7 @@ def _walked_along(axis: Axis, rng: random.Random) -> None:
 
 TARGETS: dict[str, Callable[[], Target]] = {
     "loader": Loader,
+    "archives": Archives,
     "spec": Specs,
     "ranges": Ranges,
     "axes": Axes,

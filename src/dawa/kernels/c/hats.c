@@ -643,3 +643,96 @@ KERNEL(f64, hats_error, i64 p, i64 k, i64 m, const i64 *start, const i64 *stop, 
     }
     return total;
 }
+
+/* The rows on each bucket, one bucket after the other; begin has room for k + 1 numbers and begins as zeros. */
+KERNEL(void, hats_cover, i64 p, i64 k, const i64 *start, const i64 *stop, i64 *begin, i64 *cover) {
+    for (i64 r = 0; r < p; r++) {
+        for (i64 j = start[r]; j < stop[r]; j++) begin[j]++;
+    }
+    for (i64 j = 0, total = 0; j <= k; j++) begin[j] = total += begin[j]; /* the ends, from which they are filled */
+    for (i64 r = p - 1; r >= 0; r--) {
+        for (i64 j = start[r]; j < stop[r]; j++) cover[--begin[j]] = r;
+    }
+}
+
+KERNEL(void, hats_entries, i64 p, const i64 *start, const i64 *ptr, const i64 *weights, const i64 *leaf,
+       f64 *restrict entries) {
+    for (i64 r = 0; r < p; r++) {
+        const i64 *on = leaf + (start[r] - ptr[r]);
+        for (i64 e = ptr[r]; e < ptr[r + 1]; e++) entries[e] = (f64)weights[e] / (f64)on[e];
+    }
+}
+
+/* Adds to sums, which begin as the weights of leaves. */
+KERNEL(void, hats_column_sums, i64 p, const i64 *start, const i64 *ptr, const i64 *weights, i64 *restrict sums) {
+    for (i64 r = 0; r < p; r++) {
+        i64 *on = sums + (start[r] - ptr[r]);
+        for (i64 e = ptr[r]; e < ptr[r + 1]; e++) on[e] += weights[e];
+    }
+}
+
+/* The inverse of K where rows overlap: own on the diagonal, and cross in the form of lower. From the last row on, each
+ * column follows from those after it: K⁻¹ L = L⁻ᵀ D⁻¹, which is 1/d on the diagonal and 0 below it. Rows that overlap
+ * row q and end after it all hold its last bucket, so they overlap each other. */
+KERNEL(void, hats_inverse, i64 p, const f64 *pivot, const i64 *near, const i64 *at, const i64 *column_ptr,
+       const i64 *later, const f64 *by_column, f64 *own, f64 *cross) {
+    for (i64 q = p - 1; q >= 0; q--) {
+        const i64 begin = column_ptr[q], end = column_ptr[q + 1];
+        f64 total = 1.0 / pivot[q];
+        for (i64 e = begin; e < end; e++) {
+            const i64 r = later[e];
+            f64 sum = by_column[e] * own[r];
+            for (i64 h = begin; h < end; h++) {
+                const i64 s = later[h];
+                if (s < r) sum += by_column[h] * cross[at[r] - near[r] + s];
+                else if (s > r) sum += by_column[h] * cross[at[s] - near[s] + r];
+            }
+            cross[at[r] - near[r] + q] = -sum;
+            total += by_column[e] * sum;
+        }
+        own[q] = total;
+    }
+}
+
+/* For each bucket j, the variance of its own total, and its covariance with all buckets before it. With the inverse Z
+ * where rows overlap, these are s_j² (1 - bᵀ Z b) and -s_j bᵀ Z f, where b are the entries of the rows on bucket j, and
+ * f their answers to the buckets before j after the rows that end there are eliminated. order sorts rows by start;
+ * received has room for p numbers and begins as zeros; open has room for the rows on a bucket. */
+KERNEL(void, hats_along, i64 p, i64 k, const i64 *start, const i64 *stop, const i64 *ptr, const f64 *values,
+       const f64 *scale, const f64 *sums, const i64 *near, const i64 *at, const i64 *column_ptr, const i64 *later,
+       const f64 *by_column, const f64 *own, const f64 *cross, const i64 *order, f64 *received, i64 *open, f64 *alone,
+       f64 *before) {
+    i64 count = 0, done = 0, begun = 0;
+    for (i64 j = 0; j < k; j++) {
+        for (; done < p && stop[done] <= j; done++) {
+            const f64 g = sums[ptr[done + 1] + done] + received[done];
+            for (i64 e = column_ptr[done]; e < column_ptr[done + 1]; e++) received[later[e]] -= by_column[e] * g;
+        }
+        i64 left = 0;
+        for (i64 i = 0; i < count; i++) {
+            if (open[i] >= done) open[left++] = open[i];
+        }
+        count = left;
+        for (; begun < p && start[order[begun]] <= j; begun++) {
+            i64 i = count++;
+            for (; i > 0 && open[i - 1] > order[begun]; i--) open[i] = open[i - 1];
+            open[i] = order[begun];
+        }
+        f64 square = 0.0, both = 0.0;
+        for (i64 i = 0; i < count; i++) {
+            const i64 r = open[i], place = ptr[r] + j - start[r];
+            const f64 *row = cross + (at[r] - near[r]);
+            const f64 b = values[place], f = sums[place + r] + received[r];
+            square += own[r] * b * b;
+            both += own[r] * b * f;
+            for (i64 h = 0; h < i; h++) {
+                const i64 q = open[h], other = ptr[q] + j - start[q];
+                const f64 c = values[other];
+                square += 2.0 * row[q] * b * c;
+                both += row[q] * (b * (sums[other + q] + received[q]) + c * f);
+            }
+        }
+        alone[j] = scale[j] * scale[j] * (1.0 - square);
+        before[j] = -scale[j] * both;
+    }
+}
