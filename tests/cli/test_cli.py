@@ -26,6 +26,7 @@ COMMANDS = (
     "mechanisms",
     "demo",
     "bench",
+    "warm-up",
 )
 ROOMS = {
     "__init__",
@@ -61,13 +62,13 @@ def test_every_command_has_help_with_examples(command):
 def test_each_command_has_a_module_of_its_own():
     found = {path.stem for path in Path(command_line.__file__).parent.glob("*.py")}
     assert set(command_line.COMMANDS) == set(COMMANDS)
-    assert found == ROOMS | set(COMMANDS) - set(command_line.ELSEWHERE)
+    assert found == ROOMS | {name.replace("-", "_") for name in set(COMMANDS) - set(command_line.ELSEWHERE)}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_list_of_commands_says_how_their_help_begins(command):
     """It stands in the list too, so that the list can be shown without importing any of them."""
-    home = command_line.ELSEWHERE.get(command, f"dawa.cli.{command}")
+    home = command_line.ELSEWHERE.get(command, f"dawa.cli.{command.replace('-', '_')}")
     module = import_module(home)
     assert module.HELP.partition("\n\n")[0] == command_line.COMMANDS[command]
 
@@ -92,14 +93,14 @@ def test_what_commands_ask_for_by_name_is_there_in_a_new_process():
 
 def test_no_command_is_imported_by_help():
     loaded = modules_after("--help")
-    assert not loaded & {f"dawa.cli.{command}" for command in COMMANDS}
+    assert not loaded & {f"dawa.cli.{command.replace('-', '_')}" for command in COMMANDS}
     assert not loaded & {"numpy", "ibis", "sqlalchemy", "dawa.pipeline", "dawa.axis", "dawa_bench"}
 
 
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name not in command_line.ELSEWHERE])
 def test_help_of_a_command_loads_no_engine_and_no_database(command):
     loaded = modules_after(command, "--help")
-    assert f"dawa.cli.{command}" in loaded
+    assert f"dawa.cli.{command.replace('-', '_')}" in loaded
     heavy = {"ibis", "duckdb", "sqlalchemy", "sqlite3", "psycopg", "dawa.ledger.store", "scipy.optimize", "matplotlib"}
     assert not loaded & (heavy | {"fastapi", "dawa_bench"})
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "mechanisms": "List the mechanisms, or the options of one, or rank those that do not look at the data.",
     "demo": "Release the incomes of 20,000 generated people, and show the answers beside the truth.",
     "bench": "Make the paper's tables and figures again, and see which mechanism suits which data.",
+    "warm-up": "Do once what a first run would do: for images of containers.",
     "ledger": "The book of what was spent on each dataset. It cannot be overspent.",
 }
 """What each command does: how its own ``HELP`` begins, said here without importing it."""
@@ -64,11 +65,12 @@ class Later(TyperCommand):
     def loaded(self) -> Any:  # noqa: ANN401  likewise
         """The command itself."""
         name = str(self.name)
-        module = import_module(ELSEWHERE.get(name, f"{__name__}.{name}"))
+        spelled = name.replace("-", "_")
+        module = import_module(ELSEWHERE.get(name, f"{__name__}.{spelled}"))
         if hasattr(module, "app"):
             return typer.main.get_command(module.app)
         alone = typer.Typer(add_completion=False)
-        alone.command(name, help=module.HELP, **getattr(module, "SETTINGS", {}))(getattr(module, name))
+        alone.command(name, help=module.HELP, **getattr(module, "SETTINGS", {}))(getattr(module, spelled))
         return typer.main.get_command(alone)
 
 

@@ -1,0 +1,33 @@
+"""Images of containers can do beforehand what a first run would do."""
+
+import os
+import subprocess
+import sys
+
+from dawa.kernels import native
+
+
+def warm_up(**environment):
+    """What it says in a new process, whose modules nobody has imported before."""
+    command = [sys.executable, "-m", "dawa", "warm-up"]
+    settings = {**os.environ, **environment}
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=settings).stdout  # noqa: S603  our own
+
+
+def test_byte_code_is_kept_where_later_runs_find_it(tmp_path):
+    kept, others = tmp_path / "kept", tmp_path / "others"
+    others.mkdir()
+    told = warm_up(PYTHONPYCACHEPREFIX=str(kept), TMPDIR=str(others))
+    assert str(native.LIBRARY) in told
+    assert f"modules have theirs in {kept}" in told
+    assert "read anew" not in told
+    for module in ("pipeline", "publish/page/build", "ledger/book", "sources/files", "cli/query"):
+        assert list(kept.rglob(f"dawa/{module}.*.pyc")), module
+    assert list(others.iterdir()) == []
+
+
+def test_where_nothing_can_be_kept_it_says_so(tmp_path):
+    told = warm_up(PYTHONPYCACHEPREFIX=str(tmp_path / "none"), PYTHONDONTWRITEBYTECODE="1")
+    assert "Byte code: 0 of" in told
+    assert "as PYTHONDONTWRITEBYTECODE says" in told
+    assert "PYTHONPYCACHEPREFIX" in told
