@@ -17,7 +17,7 @@ def warm_up(**environment):
 def test_byte_code_is_kept_where_later_runs_find_it(tmp_path):
     kept, others = tmp_path / "kept", tmp_path / "others"
     others.mkdir()
-    told = warm_up(PYTHONPYCACHEPREFIX=str(kept), TMPDIR=str(others))
+    told = warm_up(PYTHONPYCACHEPREFIX=str(kept), PYTHONDONTWRITEBYTECODE="", TMPDIR=str(others))
     assert str(native.LIBRARY) in told
     assert f"modules have theirs in {kept}" in told
     assert "read anew" not in told
