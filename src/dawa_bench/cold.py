@@ -3,7 +3,8 @@
 Processor seconds, of all threads, of whole processes from their start to their end. *First* is what happens once: no
 byte code of Python is kept, neither dawa's nor that of the libraries, as after an installation without it. *Later* is
 with all byte code, as after ``dawa warm-up``. Both are medians; the ratio is of later runs, to an interpreter that
-imports NumPy, timed in the same rounds.
+imports NumPy, timed in the same rounds. ``--beside PYTHON`` runs the commands of another installation in turn with
+these: an older version of dawa, for example.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 
 LINE = """
@@ -52,11 +54,11 @@ def commands(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def run(arguments: list[str], bytecode: Path) -> float:
-    """Processor seconds of one process, whose byte code is kept in this folder."""
-    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(bytecode), "PYTHONDONTWRITEBYTECODE": ""}
+def run(arguments: list[str], bytecode: Path, python: str = sys.executable) -> float:
+    """Processor seconds of one process, whose compiled code is kept in this folder."""
+    kept = {"PYTHONPYCACHEPREFIX": str(bytecode), "NUMBA_CACHE_DIR": str(bytecode), "PYTHONDONTWRITEBYTECODE": ""}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *arguments], check=True, capture_output=True, env=environment)  # noqa: S603  our own
+    subprocess.run([python, *arguments], check=True, capture_output=True, env={**os.environ, **kept})  # noqa: S603  ours
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -65,25 +67,29 @@ def main() -> None:
     """Print a line for each command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5, help="runs of each command, all in turn (default: 5)")
-    repeats = parser.parse_args().repeats
+    parser.add_argument("--beside", help="the Python of another installation of dawa, whose commands run in turn")
+    chosen = parser.parse_args()
+    pythons = [sys.executable, *([chosen.beside] if chosen.beside else [])]
+    taken: dict[tuple[str, str, bool], list[float]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        first: dict[str, list[float]] = {}
-        later: dict[str, list[float]] = {}
         timed = commands(folder)
-        for arguments in timed.values():
-            run(arguments, folder / KEPT)
-        for repeat in range(repeats):
-            for command, arguments in timed.items():
-                first.setdefault(command, []).append(
-                    run(arguments, folder / f"bytecode-{repeat}-{list(timed).index(command)}")
-                )
-                later.setdefault(command, []).append(run(arguments, folder / KEPT))
-    print(f"{'processor seconds':<37}{'first':>8}{'later':>8}{'ratio':>8}")
-    yardstick = statistics.median(later["import numpy"])
+        for (number, python), arguments in product(enumerate(pythons), timed.values()):
+            run(arguments, folder / f"{KEPT}-{number}", python)
+        for repeat, (command, arguments), (number, python) in product(
+            range(chosen.repeats), timed.items(), enumerate(pythons)
+        ):
+            new = folder / f"{KEPT}-{number}-{repeat}-{list(timed).index(command)}"
+            for first, kept in ((True, new), (False, folder / f"{KEPT}-{number}")):
+                taken.setdefault((python, command, first), []).append(run(arguments, kept, python))
+    seconds = {key: statistics.median(each) for key, each in taken.items()}
+    beside = f"{'first beside':>14}{'later beside':>14}" if chosen.beside else ""
+    print(f"{'processor seconds':<37}{'first':>8}{'later':>8}{'ratio':>8}{beside}")
     for command in timed:
-        once, often = statistics.median(first[command]), statistics.median(later[command])
-        print(f"{command:<37}{once:>8.2f}{often:>8.2f}{often / yardstick:>8.1f}")
+        once, often = (seconds[sys.executable, command, first] for first in (True, False))
+        others = "".join(f"{seconds[chosen.beside, command, first]:>14.2f}" for first in (True, False) if chosen.beside)
+        ratio = often / seconds[sys.executable, "import numpy", False]
+        print(f"{command:<37}{once:>8.2f}{often:>8.2f}{ratio:>8.1f}{others}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 Medians of several warm runs. The yardstick is sorting as many random integers as there are cells, because sorting is
 n·log n too and known to everyone. It is NumPy's stable sort, which is the same on every processor; the default one is
-twelve times as fast on those with registers of 64 bytes.
+twelve times as fast on those with registers of 64 bytes. ``--beside PYTHON`` times the estimates of another
+installation of dawa, too.
 """
 
 import argparse
@@ -52,6 +53,13 @@ def estimate_seconds(n: int, effort: str, repeats: int, epsilon: str = "0.1") ->
     return median_seconds(lambda: dawa.estimate(counts, workload, epsilon=epsilon, effort=effort), repeats)
 
 
+def seconds_of(python: str, n: int, effort: str) -> float:
+    """One warm estimate with 2,000 queries in a process of its own, by any installation of dawa."""
+    code = f"import dawa_bench.speed as s; print(s.estimate_seconds({n}, {effort!r}, 9))"
+    out = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603
+    return float(out.stdout)
+
+
 def peak_megabytes(n: int) -> float:
     """Peak memory of a fresh process that makes one estimate, including the interpreter and its libraries."""
     code = f"import dawa_bench.speed as s; s.estimate_seconds({n}, 'fast', 1); print(s.own_peak())"
@@ -84,7 +92,9 @@ def main() -> None:
     """Print times, their ratios, and how time grows with the domain."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--largest", type=int, default=22, help="log2 of the largest domain (default: 22)")
-    largest = parser.parse_args().largest
+    parser.add_argument("--beside", help="the Python of another installation of dawa, which is timed, too")
+    chosen = parser.parse_args()
+    largest = chosen.largest
     print(f"import dawa: {import_seconds():.2f} s")
     fast = estimate_seconds(4096, "fast", 15)
     print(f"n = 4,096, 2,000 queries, effort=fast: {1e3 * fast:.1f} ms, {fast / sort_seconds(4096):.0f} sorts")
@@ -98,6 +108,11 @@ def main() -> None:
         growth = f"{seconds / before[1]:7.2f} {n * power**2 / (before[0] * (power - 2) ** 2):8.2f}" if before else ""
         print(f"{n:9,} {seconds:9.3f} {seconds / sort_seconds(n):7.1f} {growth}")
         before = n, seconds
+    if chosen.beside:
+        print(f"{'n':>9} {'effort':>7} {'seconds':>9} {'beside':>9}")
+        for n, effort in ((4096, "fast"), (4096, "best"), (2**20, "fast")):
+            both = (seconds_of(python, n, effort) for python in (sys.executable, chosen.beside))
+            print(f"{n:9,} {effort:>7} " + " ".join(f"{seconds:9.4f}" for seconds in both))
     print(f"peak memory at n = 1,048,576: {peak_megabytes(2**20):.0f} MB")
 
 
