@@ -30,6 +30,7 @@ check: $(VENV)/.installed-dev node_modules/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/clang-format --dry-run --Werror src/dawa/kernels/c/*.[ch]
 	npm run --silent check
 
 build: $(BUILD)/.installed
