@@ -236,3 +236,11 @@ def test_categories_that_are_none_are_refused(wrong):
 def test_there_is_nothing_to_clip_categories_to():
     with pytest.raises(AxisError, match="no ends to clip to"):
         Axis.ordered("x", ["A"], outside="clip")
+
+
+def test_the_float_nearest_to_a_third_stands_for_the_third():
+    axis = Axis("x", -1, 2, step="1/3")
+    for border, value in enumerate(axis.value(np.arange(axis.size + 1)).tolist()):
+        assert axis.border(value) == axis.border(str(value)) == border
+    assert axis.border(0.333) == Fraction("0.333") * 3 + 3
+    assert Axis("x", 0, 1, step="0.1").border(0.30000000000000004) != 3, "there, borders are written as they are"

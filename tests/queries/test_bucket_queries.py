@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dawa import kernels
 from dawa.layout.curve import Order, Runs
-from dawa.queries.bucket_queries import BucketQueries, on_line, runs_of
+from dawa.queries.bucket_queries import BucketQueries, coordinates, on_line, runs_of
 from dawa.queries.workload import Workload
 from helpers.dense import random_bounds
 from helpers.grids import covered, random_corners, random_shape
@@ -130,3 +130,23 @@ def test_thinned_queries_of_many_runs_stay_whole():
     assert len(fewer) == 7
     assert fewer.omega.sum() == pytest.approx(queries.omega.sum())
     np.testing.assert_array_equal(fewer.dense(), queries.dense()[np.linspace(0, 39, 7).astype(int)])
+
+
+@pytest.mark.parametrize("number", [0, 1, 3, 4095])
+@pytest.mark.parametrize("near", [1, 2, 2**30])
+def test_a_place_inside_a_wide_bucket_stays_inside(number, near):
+    """A float would round it onto the bound, and a range that ends there would seem to cut nothing."""
+    bounds = np.append(np.arange(number + 1) * 2**49, 2**62)
+    first, last = int(bounds[number]), 2**62
+    places = coordinates(np.array([first, first + near, last - near, last]), bounds)
+    assert places[0] == number
+    assert places[3] == number + 1
+    assert number < places[1] < places[2] < number + 1
+
+
+def test_a_part_of_a_cell_is_inside_of_its_bucket():
+    bounds = np.array([0, 5, 6])
+    places = coordinates(np.array([0, 4, 5, 5, 6]), bounds, np.array([5e-324, 1 - 2**-53, 0, 1 - 2**-53, 0]))
+    assert 0 < places[0] < places[1] < 1
+    assert (places[2], places[4]) == (1, 2)
+    assert 1 < places[3] < 2

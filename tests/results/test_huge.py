@@ -73,3 +73,21 @@ def test_beside_others_an_axis_is_shorter():
     data["axes"][0]["stop"] = str(2**49)
     with pytest.raises(ReleaseError):
         dawa.results.file.read(data)
+
+
+@pytest.mark.parametrize(
+    ("axis", "value", "lo", "hi"),
+    [
+        (Axis("x", 0, 2**62), 2**61, 2**61, 2**61 + 1),
+        (Axis("x", 0, 2**62), 2**62 - 1, 2**62 - 1, 2**62),
+        (Axis("x", 0, 2**62), 2**61 - 1, 2**61 - 1, 2**61),
+        (Axis("x", 0, 10**18, step=10**17), 10**17 - 1, 10**17 - 1, 2 * 10**17),
+    ],
+)
+def test_a_range_of_one_cell_at_a_bound_holds_what_is_there(axis, value, lo, hi):
+    for seed in range(20):
+        rel = dawa.release({"x": np.full(200, value)}, axis, epsilon="0.1", seed=seed, partition="one")
+        for found in (rel.answer(lo, hi), rel.answers(np.full(101, lo), np.full(101, hi))[7]):
+            assert found.low <= 200 <= found.high
+        share = rel.share(lo, hi)
+        assert share.high >= 1

@@ -128,14 +128,34 @@ class NumberAxis(Axis):
         return found if unit == 1 else float(Fraction(found, unit))
 
     def border(self, value: object) -> Fraction:
-        """Where a value lies among the cell borders, exactly: 0 is the start, ``size`` the stop."""
+        """Where a value lies among the cell borders, exactly: 0 is the start, ``size`` the stop.
+
+        Thirds are no decimal numbers: where the borders are none, the float nearest to a border stands for the border.
+
+        >>> Axis("x", 0, 1, step="1/3").border(2 / 3)
+        Fraction(2, 1)
+        """
         found = exact(value, self.column)
-        if not self.start <= found <= self.stop:
+        place = (found - self.start) / self.step
+        if place.denominator != 1 and not self.decimal:
+            near = round(place)
+            same = float(self.start + near * self.step) == float(found) and exact(float(found), self.column) == found
+            place = Fraction(near) if same else place
+        if not 0 <= place <= self.size:
             raise AxisError(
                 f"{brief(value)} lies outside the axis {told(self.column)}.",
                 f"ask between {brief(shown(self.start))} and {brief(shown(self.stop))}.",
             )
-        return (found - self.start) / self.step
+        return place
+
+    @cached_property
+    def decimal(self) -> bool:
+        """Whether all borders are decimal numbers."""
+        unit = self.whole_numbers[2]
+        for prime in (2, 5):
+            while unit % prime == 0:
+                unit //= prime
+        return unit == 1
 
     def places(self, values: NDArray[Any]) -> Places | None:
         """Where many numbers lie among the cell borders, exactly; None if they need a look one by one."""
@@ -143,7 +163,7 @@ class NumberAxis(Axis):
             found = self._in_units(values, tens) if tens % self.whole_numbers[2] == 0 else None
             if found is not None:
                 cell, rest = np.divmod(*found)
-                return cell, rest / found[1]
+                return cell, np.minimum(rest / found[1], math.nextafter(1, 0))
         return None
 
     def _in_units(self, values: NDArray[Any], tens: int) -> tuple[IntArray, int] | None:

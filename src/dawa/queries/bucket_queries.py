@@ -133,8 +133,14 @@ def runs_of(first: IntArray, picks: IntArray) -> tuple[IntArray, IntArray]:
     return begin, np.repeat(first[:-1][picks] - begin[:-1], number) + np.arange(begin[-1])
 
 
+NEAREST = 2.0**-64
+"""How near to the first bound a place inside the first bucket may be."""
+
+
 def coordinates(borders: IntArray | FloatArray, bounds: IntArray, part: FloatArray | float = 0.0) -> FloatArray:
     """Cell borders in bucket coordinates: whole at bucket bounds, linear in between.
+
+    A place inside a bucket stays inside, however near it is to a bound: a range that ends there cuts the bucket.
 
     Args:
         borders: The borders. Whole numbers are exact, however large they are.
@@ -142,8 +148,12 @@ def coordinates(borders: IntArray | FloatArray, bounds: IntArray, part: FloatArr
         part: How far beyond its border each place lies, less than a cell.
     """
     bucket = np.minimum(np.searchsorted(bounds, borders, side="right") - 1, len(bounds) - 2)
-    inside: FloatArray = bucket + (borders - bounds[bucket] + part) / (bounds[bucket + 1] - bounds[bucket])
-    return inside
+    after, past = borders - bounds[bucket], bounds[bucket + 1] - borders
+    place = bucket + (after + part) / (bounds[bucket + 1] - bounds[bucket])
+    first, last = np.maximum(np.nextafter(bucket, np.inf), NEAREST), np.nextafter(bucket + 1.0, 0)
+    whole = (part == 0) & ((after == 0) | (past == 0))
+    found: FloatArray = np.where(whole, bucket + (past == 0), np.clip(place, first, last))
+    return found
 
 
 def closed_on_buckets(name: Closed, bounds: IntArray) -> BucketQueries:

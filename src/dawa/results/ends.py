@@ -15,7 +15,7 @@ from dawa.axis import AddressAxis, Axis, AxisValue
 from dawa.axis.apart import touching
 from dawa.errors import OptionError
 from dawa.numerals import told
-from dawa.queries.bucket_queries import BucketQueries, coordinates
+from dawa.queries.bucket_queries import NEAREST, BucketQueries, coordinates
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 
@@ -28,6 +28,12 @@ Range = tuple[End, End]
 Span = tuple[Fraction, Fraction]
 """The two borders of a range on one axis, in cells."""
 
+
+BELOW_ONE = math.nextafter(1, 0)
+"""The largest part of a cell: no float may make a whole cell of it."""
+
+GAP = 4
+"""Floats between the ends of a range, so that there is something between them."""
 
 FEW = 100
 """Ranges that are read one by one, whatever they are."""
@@ -83,10 +89,8 @@ def corners(axes: Sequence[Axis], asked: Sequence[tuple[object, object]]) -> Cor
     whole = np.array([all(end.denominator == 1 for span in query for end in span) for query in every])
     if len(axes) > 1:
         return Corners(lo, hi, whole)
-    size, inner = (
-        float(axes[0].size),
-        math.nextafter(axes[0].size, 0),
-    )  # a float must not reach an end that it rounds to
+    size = float(axes[0].size)
+    inner = math.nextafter(size, 0)  # a float must not reach an end that it rounds to
     hi = np.array(
         [[min(end, inner) if query[0][1] < axes[0].size else size] for (end,), query in zip(hi, every, strict=True)]
     )
@@ -188,7 +192,8 @@ def _held_by_each(axes: Sequence[Axis], first: BoolArray, last: BoolArray) -> li
 
 def _exactly(borders: Sequence[Fraction]) -> tuple[IntArray, FloatArray]:
     """Borders as whole numbers of cells, and the parts of cells that are left."""
-    return np.array([border // 1 for border in borders], np.int64), np.array([float(border % 1) for border in borders])
+    parts = np.minimum([float(border % 1) for border in borders], BELOW_ONE)
+    return np.array([border // 1 for border in borders], np.int64), parts
 
 
 def placed(ranges: Corners, estimate: Estimate) -> OnBuckets:
@@ -197,8 +202,15 @@ def placed(ranges: Corners, estimate: Estimate) -> OnBuckets:
     buckets, border = estimate.buckets, border_cells(lo, hi, estimate.shape)
     if len(estimate.shape) > 1:
         return OnBuckets(buckets.queries(Workload.rectangles(lo, hi, estimate.shape)), border, whole)
-    first, last = (coordinates(cells, buckets.bounds, parts) for cells, parts in line)
+    first, last = _apart(*(coordinates(cells, buckets.bounds, parts) for cells, parts in line))
     return OnBuckets(BucketQueries.of_runs(len(buckets), first, last), border, whole)
+
+
+def _apart(first: FloatArray, last: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Both ends of ranges in bucket coordinates, some floats apart even in buckets so wide that they would be one."""
+    gap = np.maximum(GAP * np.spacing(first), NEAREST)
+    near, up = last - first < gap, np.floor(first + gap) == np.floor(first)
+    return np.where(near & ~up, last - gap, first), np.where(near & up, first + gap, last)
 
 
 def border_cells(lo: FloatArray, hi: FloatArray, shape: tuple[int, ...]) -> FloatArray:

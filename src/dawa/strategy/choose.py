@@ -52,6 +52,9 @@ _PLAIN: dict[str, Callable[[IntArray, int | None], Strategy]] = {
 }
 """Strategies that are the same for every workload."""
 
+FEW_QUERIES, FEW_BUCKETS = 200, 64
+"""With so few, all trees are tried: they cost little, and one may fit these queries by chance."""
+
 
 def choose(
     queries: BucketQueries,
@@ -67,8 +70,8 @@ def choose(
         queries: What will be asked, in bucket coordinates.
         allowance: The column sum that each bucket may have.
         name: One of ``NAMES``.
-        effort: How hard to search: "fast" compares strategies without a search, "best" searches for about a tenth of a
-            second at most.
+        effort: How hard to search: "fast" compares strategies without a search, "best" searches as well: for about a
+            tenth of a second at most with 4,096 buckets, for a second or two with 65,536.
         branching: Children per node of a tree; None takes a suitable number.
         patches: Where the buckets lie on a map; None on a line.
 
@@ -99,7 +102,8 @@ def choose(
     rated = _rated(_hats(steering, allowance, effort), steering)
     if name == "best" or not rated:
         rated += _rated([tree.leaves_only(allowance, fans[0]), tree.greedy(steering, allowance, fans[0])], steering)
-        if rated[-1][0] <= CONTESTED * min(error for error, _ in rated):
+        few = len(steering) <= FEW_QUERIES or len(allowance) <= FEW_BUCKETS
+        if few or rated[-1][0] <= CONTESTED * min(error for error, _ in rated):
             rated += _rated(_more_trees(steering, allowance, fans, effort), steering)
     return _best(rated)
 

@@ -8,7 +8,13 @@ const axes = (() => {
   const LONGEST_LABEL = 18;
 
   function of(data, times, clips) {
-    const kinds = { numbers: ofNumbers, edges: ofEdges, ordered: ofLabels, dates: dates.axis, addresses: addresses.axis };
+    const kinds = {
+      numbers: ofNumbers,
+      edges: ofEdges,
+      ordered: ofLabels,
+      dates: dates.axis,
+      addresses: addresses.axis,
+    };
     const made = kinds[data.kind](data, times);
     const { column, kind } = data;
     return { column, kind, clips, inclusive: false, span: bordersOf(made, column), ...made };
@@ -41,16 +47,26 @@ const axes = (() => {
     const size = numbers.float(numbers.over(numbers.minus(stop, start), step));
     const [first, width] = [numbers.float(start), numbers.float(step)];
     const at = (border) => first + border * width;
+    const value = (border) => numbers.plus(start, numbers.times(numbers.of(border), step));
+    const decimal = numbers.isDecimal(start) && numbers.isDecimal(step);
     return {
       size,
       what: "number",
       cell: `step of ${numbers.written(step)}`,
       pitch: `in steps of ${numbers.written(step)}`,
       border(text) {
-        const value = numbers.read(text);
-        return value && numbers.over(numbers.minus(value, start), step);
+        const typed = numbers.read(text);
+        const place = typed && numbers.over(numbers.minus(typed, start), step);
+        if (!typed || decimal || numbers.isWhole(place)) {
+          return place;
+        }
+        // Thirds are no decimal numbers: the float nearest to a border stands for the border.
+        const near = numbers.round(place);
+        const float = numbers.float(typed);
+        const written = numbers.equal(numbers.read(String(float)), typed);
+        return written && numbers.float(value(near)) === float ? numbers.of(near) : place;
       },
-      write: (border) => numbers.written(numbers.plus(start, numbers.times(numbers.of(border), step))),
+      write: (border) => numbers.written(value(border)),
       ticks(from, to, most) {
         const gap = numbers.niceStep(Math.max(((to - from) * width) / most, width * 1e-6));
         const found = [];

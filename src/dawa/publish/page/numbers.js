@@ -26,7 +26,25 @@ const numbers = (() => {
   const times = (a, b) => ({ n: a.n * b.n, d: a.d * b.d });
   const over = (a, b) => (b.n < 0n ? { n: -a.n * b.d, d: -a.d * b.n } : { n: a.n * b.d, d: a.d * b.n });
   const less = (a, b) => a.n * b.d < b.n * a.d;
+  const equal = (a, b) => a.n * b.d === b.n * a.d;
   const isWhole = (a) => a.n % a.d === 0n;
+  /** The whole number nearest to a fraction. */
+  function round({ n, d }) {
+    const [twice, unit] = [2n * n + d, 2n * d];
+    return (twice - (((twice % unit) + unit) % unit)) / unit;
+  }
+
+  /** Whether a fraction is a decimal number. */
+  function isDecimal(fraction) {
+    let { d } = lowest(fraction);
+    for (const prime of [2n, 5n]) {
+      while (d % prime === 0n) {
+        d /= prime;
+      }
+    }
+    return d === 1n;
+  }
+
   const of = (whole) => ({ n: BigInt(whole), d: 1n });
 
   const size = (n) => n.toString(16).length * 4;
@@ -128,7 +146,10 @@ const numbers = (() => {
     times,
     over,
     less,
+    equal,
     isWhole,
+    isDecimal,
+    round,
     of,
     float,
     written,
