@@ -15,5 +15,6 @@ it finds this package. Importing it loads nothing.
   beside what they replace; how well a ``plan`` predicts.
 - Time, as ratios to things measured in the same run: ``python -m dawa_bench.speed``. Others measure exact ``noise``,
   counting in ``sources``, a map of the paper's size (``places``), ``startup`` of the command line, a ``cold`` first
-  answer, ``bookings`` in a long ledger, dragging on a ``page``, keeping and asking a million buckets (``bulk``).
+  answer, ``bookings`` in a long ledger, dragging on a ``page``, keeping and asking a million buckets (``bulk``),
+  ``huge`` domains of up to 2^62 cells.
 """

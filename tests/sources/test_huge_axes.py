@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dawa import Axis, sources
 from dawa.errors import AxisError
-from helpers.binning import found
+from helpers.binning import everything, found
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -134,3 +134,14 @@ def test_spark_keeps_letters_at_the_ends_of_text(spark):
     table = spark.createDataFrame([("f",), (" true\x0b",), ("2013-01-05f",), ("2013-01-05 ",)], "x string").coalesce(1)
     assert found(table, Axis.ordered("x", [False, True])) == {0: 1, 1: 1}
     assert found(table, Axis.dates("x", "2013-01-01", "2014-01-01")) == {4: 1}
+
+
+@pytest.mark.parametrize("value", [2**62 - 1, 2**62, 2**61 - 1, 2**61, 0, -1, 2**30 - 1])
+def test_whole_numbers_in_text_are_not_rounded_first(tmp_path, value):
+    """Cells that floats tell apart have borders, too, at which floats round up."""
+    axis = Axis("x", 0, 2**62, step=2**30, outside="own")
+    cell = value // 2**30
+    wanted = {("above",): 1} if cell >= axis.size else {("below",): 1} if cell < 0 else {cell: 1}
+    (tmp_path / "x.csv").write_text(f"x\n{value}\n")
+    for table in ({"x": [str(value)]}, str(tmp_path / "x.csv"), {"x": np.array([value], np.int64)}):
+        assert everything(table, axis) == wanted

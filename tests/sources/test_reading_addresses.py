@@ -170,7 +170,17 @@ def test_postgres_reads_addresses_alike(postgres):
         connection.execute("create table addresses (x text)")
         connection.cursor().executemany("insert into addresses values (%s)", [(value,) for value in values])
         connection.execute("create table inets (x inet)")
-        inets = ["10.1.2.3", "10.0.0.0/8", "2001:db8::1", "::ffff:1.2.3.4", "11.0.0.1", ZERO, None]
+        inets = [
+            "10.1.2.3",
+            "10.0.0.0/8",
+            "2001:db8::1",
+            "::ffff:102:304",
+            "::102:304",
+            "::1:0",
+            "11.0.0.1",
+            ZERO,
+            None,
+        ]
         connection.cursor().executemany("insert into inets values (%s)", [(value,) for value in inets])
         connection.execute("create table numbers (x bigint)")
         numbers = [-(2**63), -1, 0, 2**32 - 1, 2**32, 2**63 - 1, 0x0A010203]

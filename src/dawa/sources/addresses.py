@@ -24,6 +24,8 @@ GROUPS = "[0-9A-Fa-f]{1,4}(:[0-9A-Fa-f]{1,4})*"
 PATTERNS = {4: rf"^{OCTET}(\.{OCTET}){{3}}", 6: f"^({GROUPS})?(::({GROUPS})?)?"}
 END = {"pyspark": r"\z"}
 """Where text ends, if that is not what a dollar means: to Java, a line break may follow."""
+HEAD = 4
+"""Bytes before those of the address itself, in PostgreSQL's form of it."""
 COUNT = 8
 """Groups of four hexadecimal digits in an address of 128 bits."""
 
@@ -49,8 +51,18 @@ def conv(digits: dt.string, base: dt.int32, into: dt.int32) -> dt.string:
 
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
-def host(address: dt.inet) -> dt.string:
-    """PostgreSQL's own: an address as text, without the bits of its network."""
+def inet_send(address: dt.inet) -> dt.binary:
+    """PostgreSQL's own: four bytes about an address, then those of the address itself."""
+
+
+@ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
+def encode(data: dt.binary, form: dt.string) -> dt.string:
+    """PostgreSQL's own: bytes as text."""
+
+
+@ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
+def family(address: dt.inet) -> dt.int64:
+    """PostgreSQL's own: the version of an address."""
 
 
 @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
@@ -63,7 +75,7 @@ def placed(column: Column, axis: AddressAxis, engine: str) -> Placed:
     if column.text is not None:
         return _within(column.read, axis)
     if column.kind.is_inet():
-        return _within(read(_alone(column.value, axis), axis, engine), axis)
+        return _within(_limbs(_alone(column.value, axis), axis, engine), axis)
     value, most = column.value, min(2**32 - 1, column.kind.bounds.upper)
     fits = value <= ibis.literal(most, column.kind)
     if column.kind.bounds.lower < 0:
@@ -80,8 +92,13 @@ def read(text: Expression, axis: AddressAxis, engine: str = "duckdb") -> tuple[E
         octets = [split_part(known, ".", place).cast("int64") for place in range(1, 5)]
         return (((octets[0] * whole(256) + octets[1]) * whole(256) + octets[2]) * whole(256) + octets[3],)
     digits = _digits(ibis.ifelse(fits, plain, ibis.null("string")))
+    return _limbs(digits, axis, engine)
+
+
+def _limbs(digits: Expression, axis: AddressAxis, engine: str) -> tuple[Expression, ...]:
+    """All hexadecimal digits of an address as limbs."""
     begins, found = 1, []
-    for bits in LIMBS[6]:
+    for bits in LIMBS[axis.version]:
         found.append(_hexadecimal(substr(digits, begins, bits // 4), engine))
         begins += bits // 4
     return tuple(found)
@@ -128,8 +145,13 @@ def _hexadecimal(digits: Expression, engine: str) -> Expression:
 
 
 def _alone(value: Expression, axis: AddressAxis) -> Expression:
-    """PostgreSQL's addresses as text; a network is no address."""
-    return ibis.ifelse(masklen(value) == whole(BITS[axis.version]), host(value), ibis.null("string"))
+    """The digits of PostgreSQL's addresses; a network is no address, nor is one of the other version.
+
+    As text, it would write some of IPv6 with dots.
+    """
+    digits = substr(encode(inet_send(value), "hex"), 2 * HEAD + 1, BITS[axis.version] // 4)
+    alone = (family(value) == whole(axis.version)) & (masklen(value) == whole(BITS[axis.version]))
+    return ibis.ifelse(alone, digits, ibis.null("string"))
 
 
 def _within(limbs: tuple[Expression, ...], axis: AddressAxis) -> Placed:

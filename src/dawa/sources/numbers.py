@@ -17,7 +17,7 @@ import numpy as np
 from dawa.axis import EdgeAxis, NumberAxis
 from dawa.budget import shown
 from dawa.errors import AxisError
-from dawa.limits import MOST_DIGITS
+from dawa.limits import MOST_CELLS_IN_FLOATS, MOST_DIGITS
 from dawa.sources import casts
 from dawa.sources.dialect import Dialect
 from dawa.sources.placed import (
@@ -81,8 +81,10 @@ def read(text: Expression, axis: NumberAxis | EdgeAxis, dialect: Dialect, engine
     try:
         _floats(number, axis, np.dtype(np.float64))
     except AxisError:
-        return number, casts.decimal(plain, _fine(axis).kind, engine)
-    return (number,)
+        apart = False
+    else:
+        apart = max(abs(axis.start), abs(axis.stop)) < MOST_CELLS_IN_FLOATS  # no whole number there is rounded
+    return (number,) if apart else (number, casts.decimal(plain, _fine(axis).kind, engine))
 
 
 def _room(axis: NumberAxis | EdgeAxis) -> int:

@@ -33,7 +33,7 @@ FEW_ROWS = 64
 """Rows that may lie in any way."""
 
 STRETCH = 16
-"""Rows that share a leaf of the segment tree."""
+"""Rows that share a leaf of the segment tree, at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,11 +329,14 @@ class HatStrategy(LeafRows):
         register, count = kernels.hats.registers(column_ptr, later)
         sums = self._sums
         whole = sums[rows.ptr[1:] + np.arange(len(rows))]
-        maps, forms = kernels.hats.stretches(register, count, pivot, column_ptr, later, by_column, whole, STRETCH)
+        stretch = max(
+            STRETCH, (count + 1) ** 2 // 3
+        )  # so that memory follows the rows, however many lie on one another
+        maps, forms = kernels.hats.stretches(register, count, pivot, column_ptr, later, by_column, whole, stretch)
         squares_before = np.zeros(self.buckets + 1)  # in extended precision: variances are small differences
         squares_before[1:] = np.cumsum(self._scale**2, dtype=np.longdouble)
         pattern = (rows.start, rows.stop, rows.ptr, sums, squares_before, rows.cover_ptr, rows.cover)
-        return (*pattern, register, maps, forms, STRETCH, pivot, column_ptr, later, by_column)
+        return (*pattern, register, maps, forms, stretch, pivot, column_ptr, later, by_column)
 
 
 def hat_rows(

@@ -1,10 +1,28 @@
 /* Scores of the walk's nodes: deviation from the median, exactly, from the occupied cells alone. */
 #include "kernels.h"
 
-/* The value at place `rank` in sorted order; reorders the values. */
+/* The same as selected, by halving the range of values: slower for most counts, and never much slower. */
+static i64 halved(const i64 *values, i64 n, i64 rank) {
+    i64 low = values[0], high = values[0];
+    for (i64 i = 1; i < n; i++) {
+        low = imin(low, values[i]);
+        high = imax(high, values[i]);
+    }
+    while (low < high) {
+        const i64 middle = low + ((high - low) >> 1);
+        i64 within = 0;
+        for (i64 i = 0; i < n; i++) within += values[i] <= middle;
+        if (within > rank) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+/* The value at place `rank` in sorted order; reorders the values. No counts take more than some hundred passes. */
 static i64 selected(i64 *values, i64 n, i64 rank) {
     i64 low = 0, high = n - 1;
-    while (high > low) {
+    for (i64 round = 0; high > low; round++) {
+        if (round == 64) return halved(values + low, high - low + 1, rank - low);
         i64 a = values[low], b = values[(low + high) >> 1], c = values[high];
         i64 pivot = imax(imin(a, b), imin(imax(a, b), c));
         i64 i = low, j = high;
