@@ -30,7 +30,7 @@ BENCHMARK = {
 TIMED = {
     "dawa_bench/huge.py": {"dawa.counts.Counts"},
     "dawa_bench/noise.py": {"dawa.noise.discrete_laplace"},
-    "dawa_bench/sources.py": {"dawa.sources"},
+    "dawa_bench/sources.py": {"dawa.sources", "dawa.sources.counting"},
 }
 """Commands of it that time a private step on generated data, and what each may import of the private steps."""
 
