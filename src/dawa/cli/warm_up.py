@@ -43,8 +43,8 @@ def warm_up() -> None:
         from dawa.kernels import native  # noqa: PLC0415  the run above has opened it
 
         tell(
-            f"Loops: {native.LIBRARY} ({'for wide' if native.has_wide_registers() else 'for all'} registers);"
-            " compiled when dawa was installed."
+            f"Loops: {native.LIBRARY}, {'for wide registers' if native.has_wide_registers() else 'for any processor'};"
+            f" compiled when {'a source has changed' if native.COMPILE.exists() else 'dawa was installed'}."
         )
         modules = list(_modules())
         left = [module for module in modules if not _kept(module)]
