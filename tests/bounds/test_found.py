@@ -207,6 +207,7 @@ def test_a_cap_is_found_and_everything_adds_up():
     assert everyone.privacy.max_rows_per_unit > rel.privacy.max_rows_per_unit
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("size", [0, 1, 7])
 def test_tables_with_hardly_any_records_have_bounds_too(size):
     """Whether there is a release never depends on the data."""

@@ -1,10 +1,12 @@
 """Keeping and asking a release of many buckets is measured beside sorting."""
 
 import numpy as np
+import pytest
 
 from dawa_bench import bulk
 
 
+@pytest.mark.long
 def test_a_line_for_each_measurement(capsys):
     bulk.main(["--buckets", "64", "--ranges", "50", "--repeats", "1"])
     head, yardstick, *lines = capsys.readouterr().out.splitlines()

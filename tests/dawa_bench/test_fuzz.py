@@ -17,10 +17,12 @@ from dawa_bench.faults.finding import FindingError, refused
 RUNS = {"loader": 1500, "archives": 1500, "spec": 3000, "ranges": 8000, "axes": 8000, "http": 1500}
 
 
+@pytest.mark.long_but(1, of="name")
+@pytest.mark.parametrize("part", range(10))
 @pytest.mark.parametrize("name", RUNS)
-def test_a_short_run_finds_nothing(name):
+def test_a_short_run_finds_nothing(name, part):
     target, outcomes = targets.TARGETS[name](), set()
-    for run in range(RUNS[name]):
+    for run in range(part, RUNS[name], 10):
         rng = fuzz.generator(name, 7, run)
         content = target.made(rng)
         outcomes.add(target.take(content, rng))
@@ -105,6 +107,7 @@ def resident():
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize() / 2**20
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize(
     ("way", "said"), [("crash", "KeyError"), ("hang", "StuckError"), ("slow", "it took"), ("grow", "memory grew")]
 )

@@ -199,6 +199,7 @@ WEIGHTED = candidates(Workload.runs([0, 1, 3, 4], [0, 0, 2, 1], [2, 1, 3, 3], [1
 INPUTS = [np.array(cells) for cells in product((0, 1, 2, 4, 7), repeat=3)]
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("queries", [RANGES, WEIGHTED], ids=["ranges", "weighted"])
 @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(5)])
 @pytest.mark.parametrize("choice_share", [Fraction(1, 2), Fraction(9, 10)])

@@ -49,6 +49,7 @@ def worst_loss(table, number):
     return worst
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("epsilon", ["1/2", "1", "2", "3"])
 def test_every_tree_loses_at_most_its_share(epsilon):
     epsilon = Fraction(epsilon)

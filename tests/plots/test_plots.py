@@ -139,6 +139,7 @@ AXES = {
 }
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("name", AXES)
 def test_labels_are_readable_in_a_column(name):
     """They do not run into one another, and stay on the sheet."""
@@ -168,6 +169,7 @@ def test_dates_stand_where_they_are():
         assert axis.border(f"{text}-01-01" if len(text) == 4 else text) == place
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_text(name, line, grid, tmp_path):
     renamed = replace(line, axes=(dawa.Axis(name, 0, 256),))
@@ -241,6 +243,7 @@ def test_releases_without_a_picture():
         dawa.plots.partition(np.zeros((4, 4, 4), int), release.estimate)
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_notebook_shows_a_picture_and_the_statement(name, line, grid):
     for release in (
@@ -292,6 +295,7 @@ def test_records_in_no_range_are_told_below_the_picture():
     assert "of at most 3 records of each value of 'who'" in footed(owned.plot())
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_stands_below_fits_and_stays_text(name, grid, tmp_path):

@@ -103,6 +103,7 @@ def percent(share):
     return f"{100 * share:.1f}%"
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["walk with hats", "ordered", "days"])
 def test_a_page_shows_it_when_it_is_asked_to(browser, made, kind):
     release, path = made(kind)

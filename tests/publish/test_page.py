@@ -31,6 +31,7 @@ def random_ends(rng, axis, *, whole):
     return tuple(f"{x:.4f}" for x in np.sort(rng.uniform(low, high, 2)))
 
 
+@pytest.mark.long_but(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_hundred_ranges_have_the_same_numbers(browser, made, kind):
     release, path = made(kind)
@@ -46,6 +47,7 @@ def test_two_hundred_ranges_have_the_same_numbers(browser, made, kind):
     assert len({tuple(numbers) for numbers in expected}) > 10, "the ranges differ"
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["walk with hats", "edges", "hours in a zone", "ordered"])
 def test_dragging_along_a_line(browser, made, kind):
     release, path = made(kind)
@@ -60,6 +62,7 @@ def test_dragging_along_a_line(browser, made, kind):
         sheet.until(f"location.hash === {('#' + urlencode([('from', lo[0]), ('to', hi[0])]))!r}")
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["map with bumps", "map of boxes", "map of rows"])
 def test_dragging_a_rectangle(browser, made, kind):
     release, path = made(kind)
@@ -106,6 +109,7 @@ def touched(sheet, *points):
     sheet.rest()
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["walk with hats", "map with bumps"])
 def test_a_finger_chooses_on_a_phone(browser, made, kind):
     release, path = made(kind)

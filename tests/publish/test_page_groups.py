@@ -109,6 +109,7 @@ def random_range(rng, axes):
     return [list(side) for side in zip(*ends, strict=True)]
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_group_and_all_together_have_the_numbers_of_python(browser, made, kind):
     release, path = made(kind)
@@ -148,6 +149,7 @@ def test_the_share_of_a_group_is_that_of_python(browser, made):
         assert shares == [f"{release.share(group, 20, 80).value:.1%}" for group in release]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["one column", "a map"])
 def test_a_group_is_chosen_in_every_way(browser, made, kind):
     release, path = made(kind)
@@ -316,6 +318,7 @@ def test_a_map_of_groups_has_cells_of_all(browser, made):
         np.testing.assert_allclose([float(row["value"]) for row in got], values, atol=1e-9)
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("kind", ["one column", "a map", "hostile names"])
 @pytest.mark.parametrize("screen", [PHONE, {"color_scheme": "dark"}], ids=["phone", "dark"])
 def test_it_fits_every_screen(browser, made, kind, screen):

@@ -81,6 +81,7 @@ STAGES = {
 }
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_killed_run_is_completed_and_booked(stage):
     module, owner, name, count = STAGES[stage]
@@ -121,6 +122,7 @@ def test_a_run_that_is_killed_before_it_has_made_anything_leaves_nothing_but_its
     assert dawa("ledger", "take-back", "2", "--nothing-was-made", "--why", "killed").code == 0
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP"])
 @pytest.mark.parametrize(
     ("module", "owner", "name", "count"),
@@ -140,6 +142,7 @@ def test_who_is_asked_to_stop_finishes_what_is_paid_for(module, owner, name, cou
     assert states() == []
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM"])
 def test_who_is_asked_to_stop_before_that_says_what_it_cost(sent):
     ran = run("dawa.sources.counting", "Query", "counts", 1, sent)
@@ -261,6 +264,7 @@ def test_a_release_that_was_moved_aside_is_found():
     assert (trace.state, trace.where.name) == (traces.BOOKED, "out.earlier-1")
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("content", ["", "{}", "no JSON"])
 def test_what_is_there_and_cannot_be_read_is_not_nothing(content):
     module, owner, name, count = STAGES["before the ledger is told"]
@@ -361,6 +365,7 @@ def test_where_warnings_are_errors_the_release_is_handed_out(monkeypatch, caplog
     assert "do not take it back" in caplog.text
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("json_too", [[], ["--json"]])
 @pytest.mark.parametrize("target", [">&-", ">/dev/full"])
 def test_a_release_that_cannot_be_told_is_not_made_again(target, json_too):

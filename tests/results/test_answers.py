@@ -55,6 +55,7 @@ def spiky(n=256):
 RANGES = [(37, 38), (30, 37), (0, 256), (35, 60), (90, 200), (130, 150), (188, 200), (1, 255), (191, 194), (230, 241)]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("confidence", [0.5, 0.9])
 def test_noise_stays_within_its_margin_as_often_as_promised(confidence):
     """Ranges on bucket bounds, no bias: an exact binomial bound for each range."""
@@ -71,6 +72,7 @@ def test_noise_stays_within_its_margin_as_often_as_promised(confidence):
     assert failed.sum() > 0, "margins are not absurdly wide"
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("mechanism", ["dawa", "dawa-2014", "partition-uniform"])
 def test_the_truth_lies_between_low_and_high_as_often_as_promised(mechanism):
     cells, draws, confidence = spiky(), 150, 0.8
@@ -337,6 +339,7 @@ def rough_map():
     return cells
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(
     ("mechanism", "draws"), [("dawa", 120), ("partition-laplace", 200), ("ugrid", 150), ("privtree", 150)]
 )

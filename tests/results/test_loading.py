@@ -343,6 +343,7 @@ def test_strategies_that_cost_more_than_their_bytes_are_refused(data, kind):
 # --- the schema says it -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_whatever_is_accepted_is_valid_under_the_schema():
     """By the reference library, which reads the same file in its own way."""
     target, accepted = Loader(is_valid()), 0

@@ -85,6 +85,7 @@ def test_the_most_frequent_come_first():
     assert found.share == pytest.approx(350 / 1350, abs=0.02)
 
 
+@pytest.mark.long
 def test_the_total_holds_the_truth_as_often_as_it_says():
     """Two hundred releases of the same table; 95% is a lower bound, so misses are rarer than one in twenty."""
     table = {"a": [1] * 200 + [None] * 37 + [50] * 13, "b": [1] * 240 + [None] * 10}

@@ -46,6 +46,7 @@ def here(folder, doors=None):
         listening.close()
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("sent", [b"", b"GET /hea", b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: "])
 def test_headers_that_do_not_come(folder, monkeypatch, sent):
     monkeypatch.setattr(connections, "HEAD_SECONDS", 0.5)

@@ -47,6 +47,7 @@ def test_dates_too(axis, days):
 floats = st.none() | st.sampled_from([float("nan"), float("inf"), -0.0, 0.7]) | st.floats(-60, 60)
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(numbered() | edged(), st.lists(floats, max_size=30), st.booleans())
 def test_what_has_no_value_is_the_rest_of_a_parquet_file(tmp_path_factory, axis, values, none_missing):
@@ -59,6 +60,7 @@ def test_what_has_no_value_is_the_rest_of_a_parquet_file(tmp_path_factory, axis,
         assert sum(everything(path, axis).values()) == len(values)
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
 @pytest.mark.parametrize("values", [[-1, float("nan"), 0, 3], [float("nan"), 1], [1, 0, float("nan"), float("nan")]])
 def test_a_parquet_files_statistics_hide_no_nan(tmp_path, kind, values):
@@ -213,6 +215,7 @@ def test_answers_say_what_a_clipped_end_holds():
     assert str(one.answer(0, 10)).endswith("; with everything below 0 and everything from 10 on")
 
 
+@pytest.mark.long
 def test_intervals_of_records_apart_hold_as_often_as_promised():
     """4,000 intervals at 90%: at most 10% and five standard deviations of them may miss."""
     axis, misses, runs = Axis("x", 0, 4, outside="own"), 0, 1000
@@ -225,6 +228,7 @@ def test_intervals_of_records_apart_hold_as_often_as_promised():
     assert misses <= 0.1 * 3 * runs + 5 * (0.09 * 3 * runs) ** 0.5
 
 
+@pytest.mark.long
 def test_noise_inside_and_apart_is_not_the_same():
     """A seed makes both repeatable; they still draw one after the other from one stream."""
     table, axis = {"x": [1] * 50 + [None] * 50}, Axis("x", 1, 2)

@@ -143,6 +143,7 @@ def test_cells_that_floats_do_not_tell_apart_are_refused(axis, kind):
 # --- dates, categories, several axes --------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @ENGINE
 @given(dated(), st.data())
 def test_times(axis, data):

@@ -51,6 +51,7 @@ def some(count=200):
     return EDGES + np.random.default_rng(1).integers(LEAST, MOST, count).tolist()
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize(("start", "step"), AXES)
 def test_whole_numbers_text_and_decimals(start, step):
     one, values = axis(start, step), some()
@@ -118,6 +119,7 @@ def test_postgres_finds_the_same_cells(postgres):
             assert found(sources.table(postgres, name), one) == cells(one, values)
 
 
+@pytest.mark.long
 def test_spark_finds_the_same_cells(spark):
     values = some()
     whole = spark.createDataFrame([(value,) for value in values], "x bigint").coalesce(1)
@@ -129,6 +131,7 @@ def test_spark_finds_the_same_cells(spark):
             assert found(table, one) == cells(one, values)
 
 
+@pytest.mark.long
 def test_spark_keeps_letters_at_the_ends_of_text(spark):
     """Space around text is ignored; the letters f and v are none."""
     table = spark.createDataFrame([("f",), (" true\x0b",), ("2013-01-05f",), ("2013-01-05 ",)], "x string").coalesce(1)

@@ -76,6 +76,7 @@ def plain_lines():
     ]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("ending", ["jsonl", "ndjson.gz"])
 def test_one_hostile_line_anywhere(tmp_path, plain_lines, ending):
     """At the front, in the middle, and behind 130,000 lines."""

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -161,6 +162,7 @@ def test_a_record_is_left_out_exactly_if_it_is_too_long(data, marks, most, block
         assert read(path, dialect) == fitted(short, 2)
 
 
+@pytest.mark.long
 def test_the_longest_record_in_full_size(tmp_path):
     """At 2^24 bytes, just below and just above, behind rows and before them, whatever its end."""
     path, dialect = tmp_path / "x.csv", named(2)

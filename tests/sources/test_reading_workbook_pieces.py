@@ -89,6 +89,7 @@ def packed(request, monkeypatch):
     return packed
 
 
+@pytest.mark.long_but(20)
 @pytest.mark.parametrize("name", ODD)
 def test_odd_workbooks_are_read_alike_in_all_pieces(tmp_path, packed, name):
     change, expected = ODD[name]

@@ -90,6 +90,7 @@ def many():
     return [[int(x), f"n{int(y)}"] for x, y in zip(rng.integers(0, 10, MANY), rng.integers(0, 50, MANY), strict=True)]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("place", [0, MANY // 2, MANY])
 def test_one_hostile_row_anywhere(tmp_path, many, place):
     """Many of them in one workbook, which is slow to write: each adds what it adds to an empty one."""

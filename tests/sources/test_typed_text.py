@@ -85,6 +85,7 @@ WRITERS = {
 }
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("name", WRITERS)
 def test_text_with_a_type_is_read_like_text_without_one(tmp_path, name):
     """So the proof for lists is the proof for these, too."""
@@ -95,6 +96,7 @@ def test_text_with_a_type_is_read_like_text_without_one(tmp_path, name):
     assert found(WRITERS[name](tmp_path, ["A", "NA", "5"]), letters) == {0: 1, 2: 1}
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("place", [0, MANY // 2, MANY])
 @pytest.mark.parametrize("axis", [X, YEAR, BERLIN], ids=["numbers", "dates", "zone"])
 def test_one_record_more_behind_many(tmp_path, axis, place):
@@ -195,6 +197,7 @@ def server(postgres):
     return postgres
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("axis", AXES, ids=range(len(AXES)))
 def test_postgres_reads_text_without_failing(server, axis):
     fewer = outcome(sources.table(server, "v0", "texts"), axis)
@@ -257,6 +260,7 @@ def test_formats_that_an_engine_cannot_read_are_refused(server, axis):
 # --- Spark, and other engines ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_spark_reads_text_without_failing(spark):
     texts = ["5", "0.5", "A", None, "2013-01-05", "2013-01-01T10:00:00Z", "2013-01-01 10:00+05:30"]
 

@@ -44,6 +44,7 @@ def by_hand(table, most):
     return dict(counts)
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(rows, st.integers(1, 4))
 def test_the_engine_keeps_what_the_rule_says(table, most):

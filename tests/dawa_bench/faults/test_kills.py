@@ -16,6 +16,7 @@ def test_nothing_is_lost_at_random_moments():
     assert sum(found.counts.values()) == 6
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed; .ci/run installs it")
 def test_nothing_is_lost_at_system_calls():
     found = kills.run(0, 20, seed=3, calls=True, told=False)
