@@ -168,6 +168,7 @@ def completed(words):
     return set(ran.stdout.split())
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize(
     ("words", "found"),
     [

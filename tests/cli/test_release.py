@@ -45,6 +45,7 @@ GERMAN = "Nr;Alter;Tag;Stufe\n" + "1;30,5;05.01.2013;None\n" * 400 + '2;"41,5";"
 """As an office has it: semicolons, decimal commas, days first, another encoding."""
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize(
     ("flags", "asked", "expected"),
     [

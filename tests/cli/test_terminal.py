@@ -107,6 +107,7 @@ def test_folders_of_any_name(tmp_path, monkeypatch, name):
     assert run("-m", "dawa", "explore", name).stdout.decode() == f"{shown}/report.html\n"
 
 
+@pytest.mark.long
 def test_a_full_disk_is_no_defect(tmp_path):
     """Nothing is lost: what a command found can be asked for again."""
     command = [sys.executable, "-m", "dawa", "ledger"]

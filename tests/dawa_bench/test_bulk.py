@@ -19,6 +19,7 @@ def test_a_line_for_each_measurement(capsys):
     assert npz < json
 
 
+@pytest.mark.long
 def test_every_question_is_asked_of_a_release_that_knows_nothing_yet():
     release, asked = bulk.made(32), []
 

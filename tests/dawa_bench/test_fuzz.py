@@ -18,11 +18,11 @@ RUNS = {"loader": 1500, "archives": 1500, "spec": 3000, "ranges": 8000, "axes": 
 
 
 @pytest.mark.long_but(1, of="name")
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", range(30))
 @pytest.mark.parametrize("name", RUNS)
 def test_a_short_run_finds_nothing(name, part):
     target, outcomes = targets.TARGETS[name](), set()
-    for run in range(part, RUNS[name], 10):
+    for run in range(part, RUNS[name], 30):
         rng = fuzz.generator(name, 7, run)
         content = target.made(rng)
         outcomes.add(target.take(content, rng))
@@ -46,6 +46,7 @@ def test_one_input_does_not_change_the_next():
     assert repr(mutation.PLAIN) == before
 
 
+@pytest.mark.long
 def test_the_command_counts_and_ends_well(tmp_path):
     command = [sys.executable, "-m", "dawa_bench.faults.fuzz", "spec", "--runs", "700", "--jobs", "2"]
     ran = subprocess.run([*command, "--folder", str(tmp_path)], capture_output=True, text=True, check=False)  # noqa: S603
@@ -107,7 +108,7 @@ def resident():
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize() / 2**20
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(
     ("way", "said"), [("crash", "KeyError"), ("hang", "StuckError"), ("slow", "it took"), ("grow", "memory grew")]
 )

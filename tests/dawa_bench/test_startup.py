@@ -1,11 +1,8 @@
 """Every command is timed beside an interpreter that does nothing."""
 
-import pytest
-
 from dawa_bench import startup
 
 
-@pytest.mark.long
 def test_a_line_for_each_command(monkeypatch, capsys):
     monkeypatch.setattr(startup, "REPEATS", 1)
     startup.main()

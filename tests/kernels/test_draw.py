@@ -136,6 +136,7 @@ def test_matches_its_twin(scale: tuple[int, int], *, signed: bool):
     assert (draws, used) == twin_draws(stream, [scale] * 1000, signed=signed)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=300)
 @given(
     stream=st.lists(st.sampled_from(BOUNDARIES) | st.integers(0, 255), max_size=80),

@@ -193,6 +193,7 @@ def test_boxes_with_too_many_runs_are_refused_before_they_fill_the_memory(monkey
 # --- runs where only buckets matter ---------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(boxes(), st.data())
 def test_inside_buckets_only_the_sum_of_weights_is_kept(case, data):

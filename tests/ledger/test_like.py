@@ -507,6 +507,7 @@ def test_any_order_of_operations_agrees_with_a_twin_on_paper(monkeypatch, tmp_pa
     assert not (tmp_path / "none.db").exists()
 
 
+@pytest.mark.long
 def test_any_order_of_operations_agrees_with_a_twin_sqlite(tmp_path):
     run_state_machine_as_test(
         lambda: Twin(f"{tempfile.mkdtemp(dir=tmp_path)}/ledger.db"),

@@ -247,6 +247,7 @@ def test_the_same_check_catches_the_published_scale():
         assert int(plan.columns[-1]) / published > times * 0.5
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("cells", [(9, 0, 1), (4, 2, 3)])
 def test_the_sampler_has_the_exact_chances(cells):
     """What was chosen shows in the estimate: even cells, smooth ones, or whole numbers."""

@@ -68,6 +68,7 @@ def test_fresh_rectangles_are_answered_as_well_as_given_ones():
     assert growth(generated(MAP), rectangles, "0.5") <= MOST
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(
     ("counts", "draw"),
     [

@@ -182,7 +182,7 @@ CASES = [
 ]
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(("lengths", "noise", "epsilon1", "lattice"), CASES)
 def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(lengths, noise, epsilon1, lattice):
     options = NoisyCost(lengths=lengths, noise=noise)

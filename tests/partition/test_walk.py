@@ -101,7 +101,7 @@ def test_one_walk_loses_at_most_its_share_on_every_tree(epsilon, theta):
     assert worst > 0.5 * float(Fraction(epsilon)), "the check has teeth: inputs come near the bound"
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("epsilon", "options"),
     [
@@ -203,6 +203,7 @@ def capped(chances, tree, most):
     return found
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_a_walk_whose_work_is_bounded_loses_no_more_on_every_tree(monkeypatch, most):
     table = walks.split_table(Fraction(2), 0.15, -0.7)

@@ -169,7 +169,7 @@ def test_dates_stand_where_they_are():
         assert axis.border(f"{text}-01-01" if len(text) == 4 else text) == place
 
 
-@pytest.mark.long_but(3)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_text(name, line, grid, tmp_path):
     renamed = replace(line, axes=(dawa.Axis(name, 0, 256),))
@@ -200,6 +200,7 @@ def test_categories_are_text(tmp_path):
     assert {"$a", "b$", "<c>"} <= set(tree.itertext())
 
 
+@pytest.mark.long
 def test_the_same_figure_is_the_same_file(line, grid, tmp_path):
     for release in (line, grid):  # maps are pixels, which vector formats hold too
         for ending in ("svg", "pdf", "png"):
@@ -218,6 +219,7 @@ def test_paths_that_cannot_be(line, tmp_path):
         line.plot(tmp_path / "none" / "figure.pdf")
 
 
+@pytest.mark.long
 def test_nothing_is_left_behind(line):
     before = dict(rcParams)
     figure = line.plot()
@@ -435,6 +437,7 @@ def test_a_baseline_that_is_none():
         dawa.plots.errors(RESULTS, baseline="other")
 
 
+@pytest.mark.long_but(8)
 @pytest.mark.parametrize("n", [1, 2, 5, 100, 256])
 @pytest.mark.parametrize("mechanism", ["greedy-h", "hierarchical", "hb", "privelet", "identity"])
 def test_the_rows_of_levels_add_up_to_the_budget(mechanism, n):

@@ -26,6 +26,7 @@ def folder(made, tmp_path_factory):
     return place
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["walk with hats", "ordered", "days"])
 def test_every_way_tells_the_same_limits(folder, made, kind):
     release, file = made(kind)[0], folder / f"{kind.replace(' ', '-')}.json"

@@ -106,7 +106,7 @@ def expected(label, answer, everything):
     ]
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_records_in_no_range_have_the_same_numbers_at_every_confidence(browser, made, kind):
     release, path = made(kind)
@@ -142,6 +142,7 @@ def test_nothing_is_shown_where_nothing_is_counted_apart(browser, tmp_path):
         assert "they were left out" in sheet.page.locator("main").text_content()
 
 
+@pytest.mark.long
 def test_only_many_records_are_worth_a_warning(browser, made):
     release, path = made("misspelt")
     with opened(browser, path) as sheet:
@@ -158,7 +159,7 @@ def test_only_many_records_are_worth_a_warning(browser, made):
             assert sheet.page.locator("#apart.much").count() == 0
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_notes_are_those_of_python(browser, made, kind):
     """Ranges at the start, at the end, at both, at neither, and a hair beside them."""
@@ -255,6 +256,7 @@ def test_edges_are_marked_above_lines(browser, made, screen):
         assert ink(sheet, "chart", 0.1, 1) == 0, "the edges are out of sight"
 
 
+@pytest.mark.long
 def test_edges_are_marked_on_maps(browser, made, tmp_path):
     _, path = made("map")
     with opened(browser, path) as sheet:
@@ -332,6 +334,7 @@ def test_a_map_without_an_explorer_still_tells(browser, tmp_path):
         assert sheet.texts("much") == [found.warning]
 
 
+@pytest.mark.long
 def test_paper_has_it_too(browser, made):
     _, path = made("own")
     with opened(browser, path) as sheet:

@@ -318,7 +318,7 @@ def test_a_map_of_groups_has_cells_of_all(browser, made):
         np.testing.assert_allclose([float(row["value"]) for row in got], values, atol=1e-9)
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["one column", "a map", "hostile names"])
 @pytest.mark.parametrize("screen", [PHONE, {"color_scheme": "dark"}], ids=["phone", "dark"])
 def test_it_fits_every_screen(browser, made, kind, screen):

@@ -81,7 +81,7 @@ STAGES = {
 }
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_killed_run_is_completed_and_booked(stage):
     module, owner, name, count = STAGES[stage]
@@ -122,7 +122,7 @@ def test_a_run_that_is_killed_before_it_has_made_anything_leaves_nothing_but_its
     assert dawa("ledger", "take-back", "2", "--nothing-was-made", "--why", "killed").code == 0
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP"])
 @pytest.mark.parametrize(
     ("module", "owner", "name", "count"),

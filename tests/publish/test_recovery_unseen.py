@@ -74,6 +74,7 @@ def gone(path):
     Path(path).rename("taken-away")
 
 
+@pytest.mark.long
 def test_a_disk_with_the_same_numbers_is_not_the_same_disk(monkeypatch):
     """Two sticks, one after the other: the same device, and the same number of the folder."""
     Path("usb").mkdir()
@@ -178,7 +179,7 @@ with folder.prepared("out") as keeper:
 """
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(
     ("owner", "name", "single"),
     [("atomic", "name", True), ("folder.Path", "replace", False), ("folder", "_completed", False)],

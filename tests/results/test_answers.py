@@ -72,7 +72,7 @@ def test_noise_stays_within_its_margin_as_often_as_promised(confidence):
     assert failed.sum() > 0, "margins are not absurdly wide"
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("mechanism", ["dawa", "dawa-2014", "partition-uniform"])
 def test_the_truth_lies_between_low_and_high_as_often_as_promised(mechanism):
     cells, draws, confidence = spiky(), 150, 0.8
@@ -339,7 +339,7 @@ def rough_map():
     return cells
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("mechanism", "draws"), [("dawa", 120), ("partition-laplace", 200), ("ugrid", 150), ("privtree", 150)]
 )

@@ -34,7 +34,7 @@ def runs(n):
 # --- the distribution of estimates ----------------------------------------------------------------------------------
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("strategy", ["leaves", "greedy", "uniform", "geometric", "levels"])
 def test_estimates_are_unbiased_and_their_variances_are_right(strategy):
     """Over seeds, on fixed buckets: means within 5 standard errors, variances within 5 of theirs.

@@ -61,6 +61,7 @@ def put(data, where, value):
 # --- every failure names its field ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(12)
 @pytest.mark.parametrize(
     ("where", "value", "named"),
     [
@@ -227,6 +228,7 @@ def grown(data, change, seed):
     return data
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("change", ["_huge_axis", "_huge_map", "_halves", "_walked", "_dated", "_extreme", "_measured"])
 def test_a_small_file_stays_small(seeds, change):
     """Files that fit together, over as many cells as there can be."""

@@ -28,6 +28,7 @@ def test_a_warning_says_how_many_and_what_to_check(right, wrong, begins):
         assert found.warning == ""
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("seed", range(20))
 def test_noise_alone_warns_of_nothing(seed):
     """Few records, or many ways of having no cell: the sum of all that was cut off at 0 is not taken for records."""

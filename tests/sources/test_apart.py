@@ -27,6 +27,7 @@ numbers = st.none() | st.integers(-60, 60)
 words = st.none() | st.sampled_from(["None", "Mild", "Severe", "severe", "NA", ""])
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(numbered() | edged(), ordered, st.lists(st.tuples(numbers, words), max_size=30))
 def test_every_record_is_in_one_place_at_most(axis, categories, rows):
@@ -60,7 +61,7 @@ def test_what_has_no_value_is_the_rest_of_a_parquet_file(tmp_path_factory, axis,
         assert sum(everything(path, axis).values()) == len(values)
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
 @pytest.mark.parametrize("values", [[-1, float("nan"), 0, 3], [float("nan"), 1], [1, 0, float("nan"), float("nan")]])
 def test_a_parquet_files_statistics_hide_no_nan(tmp_path, kind, values):
@@ -79,6 +80,7 @@ def test_a_parquet_files_statistics_hide_no_nan(tmp_path, kind, values):
     assert by_unit == everything(table, n, unit="x", max_rows_per_unit=9)
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", [pa.int64(), pa.uint64(), pa.timestamp("us"), pa.decimal128(18, 0)])
 def test_nothing_is_concluded_from_a_parquet_files_statistics(tmp_path, kind):
     """Here they are wrong, as old writers' are for some types: the values that they state are those of another file."""
@@ -104,6 +106,7 @@ def test_nothing_is_concluded_from_a_parquet_files_statistics(tmp_path, kind):
     assert sum(everything(path, n, where=where).values()) in {1, 2}
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("size", [32_764, 32_765, 32_766, 32_767, 32_768, 40_000])
 def test_axes_of_about_as_many_cells_as_small_numbers_have(tmp_path, size):
     values = [-(10**12), -1, 0, 1, size - 2, size - 1, size, 10**12, None, None]
@@ -176,6 +179,7 @@ def by_hand(table, most):
     return counts
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(rows, st.integers(1, 4), st.sampled_from(["a", "b"]))
 def test_with_a_unit_records_apart_come_last_and_nobody_else_moves(table, most, who):

@@ -51,7 +51,7 @@ def some(count=200):
     return EDGES + np.random.default_rng(1).integers(LEAST, MOST, count).tolist()
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(("start", "step"), AXES)
 def test_whole_numbers_text_and_decimals(start, step):
     one, values = axis(start, step), some()
@@ -62,6 +62,7 @@ def test_whole_numbers_text_and_decimals(start, step):
     assert found({"x": decimals}, one) == wanted
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(st.integers(LEAST, MOST), st.integers(1, 2**20), st.lists(st.integers(LEAST, MOST), min_size=1, max_size=20))
 def test_any_step_from_anywhere(start, step, values):

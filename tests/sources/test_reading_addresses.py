@@ -95,7 +95,7 @@ def many(size=1500):
     return [*HOSTILE, None, *made]
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("axis", AXES, ids=str)
 def test_lists_are_read_as_python_reads_them(axis):
     assert everything({"x": many()}, axis) == expected(axis, many())
@@ -137,6 +137,7 @@ def test_files_are_read_alike(tmp_path, axis):
     assert everything(tmp_path / "x.xlsx", axis) == expected(axis, plain)
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("kind", [pa.int8(), pa.int32(), pa.int64(), pa.uint8(), pa.uint32(), pa.uint64()], ids=str)
 def test_whole_numbers_are_addresses_of_version_4(kind):
     least, most = (

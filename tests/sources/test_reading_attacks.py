@@ -48,6 +48,7 @@ def test_a_header_is_searched_once(tmp_path, monkeypatch):
     assert sum(looked) < 4 * path.stat().st_size
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(
     "data",
     [b"x," + b"a" * 200_000 + b"\n1,2\n", b"a" * 3_000_000, b'"' + b"a,b,1\n" * 200_000],
@@ -174,6 +175,7 @@ def test_long_lists_are_sliced_and_not_walked_through():
 # --- units ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -264,6 +266,7 @@ except KeyboardInterrupt as error:
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 def test_ctrl_c_while_reading_is_ctrl_c(tmp_path):
     """An engine would make an error of its own of it, or read on to the end."""
@@ -277,6 +280,7 @@ def test_ctrl_c_while_reading_is_ctrl_c(tmp_path):
     assert "epsilon=1 was spent on dataset 'hr'" in told
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
 def test_a_byte_order_mark_belongs_to_no_record(tmp_path, encoding):
     """In a file without a header, the first record may begin with a mark; a record before it changes nothing."""

@@ -164,7 +164,7 @@ def test_with_a_huge_epsilon_every_cell_is_right(tmp_path, maker):
 LAW = settings(max_examples=15, deadline=None)
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("maker", ["CSV", "JSON lines", "Excel", "Parquet", "lists"])
 def test_one_record_more_moves_one_count(tmp_path, maker):
     @LAW
@@ -227,6 +227,7 @@ people = st.lists(
 )
 
 
+@pytest.mark.long
 @LAW
 @given(people, st.integers(1, 3), st.sampled_from(["a", "b", "NA"]), st.booleans())
 def test_the_cap_holds_for_all_groups_together(found, most, who, other):

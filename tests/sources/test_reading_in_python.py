@@ -154,7 +154,7 @@ HOLDERS = {
 }
 
 
-@pytest.mark.long_but(1, of="holder")
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("holder", HOLDERS)
 @pytest.mark.parametrize("base", BASES)
 def test_values_without_a_type_are_read_one_by_one(holder, base):
@@ -242,7 +242,7 @@ def with_one_more(array, value):
     return np.concatenate((one.astype(kind), array.astype(max(kind, array.dtype) if array.dtype.kind == "U" else kind)))
 
 
-@pytest.mark.long_but(5)
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("name", NUMPY)
 def test_numpy_arrays(name):
     array, odd, axis = NUMPY[name]

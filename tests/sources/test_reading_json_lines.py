@@ -76,7 +76,7 @@ def plain_lines():
     ]
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ["jsonl", "ndjson.gz"])
 def test_one_hostile_line_anywhere(tmp_path, plain_lines, ending):
     """At the front, in the middle, and behind 130,000 lines."""
@@ -129,6 +129,7 @@ def test_blocks_do_not_matter(tmp_path):
         assert rows == expected, block
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("block", [1, 50, 2**21])
 def test_a_line_that_is_too_long_is_left_out_in_every_block(tmp_path, monkeypatch, block):
     monkeypatch.setattr(places, "BLOCK", block)

@@ -184,6 +184,7 @@ def test_files_in_s3(site):
     assert outcome("s3://bucket/x.parquet", Axis("z", 0, 1))[:2] == ("opening", "AxisError")
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("name", ["nothing.csv", "nothing.parquet", "nothing.jsonl", "x.xlsx", "x"])
 @pytest.mark.usefixtures("site")
 def test_what_is_not_in_s3_costs_nothing_and_tells_nothing(tmp_path, name):

@@ -158,7 +158,7 @@ PAIRED = [
 ]
 
 
-@pytest.mark.long_but(2, of="writer")
+@pytest.mark.long_but(1, of="writer")
 @pytest.mark.parametrize(("writer", "name"), PAIRED)
 def test_typed_columns_are_counted_as_by_hand_at_the_ends_of_their_type(tmp_path, name, writer):
     """Counting by hand looks at one value at a time; what equals it on both tables obeys the law."""

@@ -137,6 +137,7 @@ tidy = st.lists(st.tuples(lines, st.sampled_from([b"\n", b"\r\n", b"\r"])), max_
 )
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(tidy | nasty, st.sets(st.integers(0, 4), min_size=1), st.sampled_from([None, '"']), st.sampled_from(BLOCKS))
 def test_fields_that_nobody_wants_take_none_from_others(data, wanted, quote, block):
@@ -173,6 +174,7 @@ def test_the_longest_record_in_full_size(tmp_path):
             assert [row[0] for row in read(path, dialect)] == ["1"] * 3 + ["5"] * kept + after, (spare, rest)
 
 
+@pytest.mark.long
 def test_an_open_quote_over_hundreds_of_megabytes_neither_fills_memory_nor_stops_the_run(tmp_path):
     path = tmp_path / "x.csv"
     with path.open("wb") as file:

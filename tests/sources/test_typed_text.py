@@ -85,7 +85,7 @@ WRITERS = {
 }
 
 
-@pytest.mark.long_but(3)
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("name", WRITERS)
 def test_text_with_a_type_is_read_like_text_without_one(tmp_path, name):
     """So the proof for lists is the proof for these, too."""
@@ -96,7 +96,7 @@ def test_text_with_a_type_is_read_like_text_without_one(tmp_path, name):
     assert found(WRITERS[name](tmp_path, ["A", "NA", "5"]), letters) == {0: 1, 2: 1}
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("place", [0, MANY // 2, MANY])
 @pytest.mark.parametrize("axis", [X, YEAR, BERLIN], ids=["numbers", "dates", "zone"])
 def test_one_record_more_behind_many(tmp_path, axis, place):

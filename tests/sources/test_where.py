@@ -159,7 +159,7 @@ def held(tmp_path_factory):
 HELD = ("Arrow", "Parquet", "plain Parquet", "Polars", "DuckDB", "CSV", "lists", "pandas", "SQLite")
 
 
-@pytest.mark.long_but(3)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", HELD)
 def test_rows_are_kept_as_by_hand(held, name):
     source, columns, untyped = held[name]
@@ -338,7 +338,7 @@ def as_lists(folder, y):  # noqa: ARG001  one signature for all
     return {"x": [5] * len(y), "y": y}
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("place", [0, MANY // 2, MANY])
 @pytest.mark.parametrize("make", [as_csv, as_parquet, as_lists], ids=["CSV", "Parquet", "lists"])
 def test_one_record_more_moves_one_count_whatever_it_holds(tmp_path, make, place):
@@ -351,7 +351,7 @@ def test_one_record_more_moves_one_count_whatever_it_holds(tmp_path, make, place
         check_neighbours(outcome(make(tmp_path, more), X, where=asked), fewer)
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("asked", ASKED)
 def test_one_record_more_moves_one_count_among_few(tmp_path, asked):
     y = ["1", "3", "2013-06-01", "A", "", "true"]

@@ -10,10 +10,11 @@ import pytest
 from dawa_bench.faults import kills
 
 
-def test_nothing_is_lost_at_random_moments():
-    found = kills.run(6, 1, seed=3, calls=False, told=False)
+@pytest.mark.parametrize("moments", [2, pytest.param(6, marks=pytest.mark.long)])
+def test_nothing_is_lost_at_random_moments(moments):
+    found = kills.run(moments, 1, seed=3, calls=False, told=False)
     assert not found.failures
-    assert sum(found.counts.values()) == 6
+    assert sum(found.counts.values()) == moments
 
 
 @pytest.mark.long
@@ -38,6 +39,7 @@ def test_a_lost_folder_is_noticed(field):
     assert [line.partition("not so: ")[2].partition(".")[0] for line in field.failures] == ["success means a folder"]
 
 
+@pytest.mark.long
 def test_a_half_done_folder_is_noticed(field):
     shutil.copytree(field.folder / "first", field.folder / "half")
     (field.folder / "half" / "README.md").unlink()
@@ -53,6 +55,7 @@ def test_a_release_that_the_ledger_does_not_know_is_noticed(field):
     assert any("every release is known to the ledger" in line for line in field.failures)
 
 
+@pytest.mark.long
 def test_silence_about_a_stop_is_noticed(field):
     kills.judge(field, "none", signal.SIGTERM, ran(1, err="Something else."))
     assert any("says what it made" in line for line in field.failures)
