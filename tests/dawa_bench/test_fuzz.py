@@ -30,6 +30,7 @@ def test_a_short_run_finds_nothing(name, part):
     assert len(outcomes) > 1, "and some are not"
 
 
+@pytest.mark.long
 def test_a_seed_makes_the_same_input_again():
     for name in ("spec", "ranges", "axes"):
         target = targets.TARGETS[name]()

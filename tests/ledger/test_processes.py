@@ -56,7 +56,7 @@ ENDS = [
 """One finalises, and fifteen are told so; or one takes back, and the eight that finalise get an error of its own."""
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 def test_a_reservation_is_finalised_or_taken_back_by_one_of_sixteen(place):
     found = ran("close", place, 8)
     assert len(found) == 8

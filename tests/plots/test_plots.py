@@ -139,7 +139,7 @@ AXES = {
 }
 
 
-@pytest.mark.long_but(3)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", AXES)
 def test_labels_are_readable_in_a_column(name):
     """They do not run into one another, and stay on the sheet."""

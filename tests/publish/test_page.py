@@ -31,7 +31,7 @@ def random_ends(rng, axis, *, whole):
     return tuple(f"{x:.4f}" for x in np.sort(rng.uniform(low, high, 2)))
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_hundred_ranges_have_the_same_numbers(browser, made, kind):
     release, path = made(kind)

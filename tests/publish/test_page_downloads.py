@@ -62,6 +62,7 @@ def test_cells_can_be_taken_away(browser, made, kind):
     assert len({row[-1] for row in rows}) == 9, "the inside, four sides and four corners"
 
 
+@pytest.mark.long
 def test_the_release_can_be_taken_away(browser, made, tmp_path):
     release, path = made("map with bumps")
     with opened(browser, path) as sheet:

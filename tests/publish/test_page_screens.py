@@ -122,6 +122,7 @@ def test_hostile_names_stay_text(browser, tmp_path, axes):
         assert sheet.page.locator("img, svg, b:has-text('b</b>')").count() == 0
 
 
+@pytest.mark.long
 def test_a_seed_is_told_loudly_and_its_absence_is_not(browser, made, tmp_path):
     _, path = made("walk with hats")
     with opened(browser, path) as sheet:

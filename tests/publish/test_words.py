@@ -153,6 +153,7 @@ def test_without_a_title_they_are_as_ever(rel):
     assert f'aria-label="{FLIGHTS.title}: released records along x"' in rel._repr_html_()
 
 
+@pytest.mark.long
 def test_records_have_the_custodians_name_on_the_page(browser, tmp_path):
     name = "flights & <b>gates</b>"
     rel = line(about=replace(FLIGHTS, plural=name))

@@ -85,6 +85,7 @@ def test_the_truth_lies_between_low_and_high_as_often_as_promised(mechanism):
     assert (failed <= failures_allowed(draws, confidence)).all()
 
 
+@pytest.mark.long
 def test_a_spike_hidden_in_a_given_bucket_is_covered():
     """The worst case for evenness: all records of a wide bucket in one cell, asked for with and without it."""
     cells, draws, confidence = np.zeros(64, int), 300, 0.9
@@ -299,6 +300,7 @@ def border_cells(lo, hi, shape):
     return max(count, 1)
 
 
+@pytest.mark.long_but(5)
 @pytest.mark.parametrize("mechanism", ["dawa", "partition-uniform", "ugrid", "privelet", "identity"])
 @pytest.mark.parametrize("shape", [(16, 16), (9, 14), (5, 6, 4)], ids=str)
 def test_answers_on_maps_equal_a_slow_twin(mechanism, shape):

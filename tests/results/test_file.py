@@ -405,7 +405,7 @@ def test_all_files_together_name_exactly_the_fields_of_the_schema(schema, data, 
     assert orders == set(known["buckets"]["properties"]["order"]["enum"]) == set(release_parts.ORDERS)
 
 
-@pytest.mark.long_but(4)
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize(
     ("where", "value"),
     [

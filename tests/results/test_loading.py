@@ -61,7 +61,7 @@ def put(data, where, value):
 # --- every failure names its field ----------------------------------------------------------------------------------
 
 
-@pytest.mark.long_but(12)
+@pytest.mark.long_but(6)
 @pytest.mark.parametrize(
     ("where", "value", "named"),
     [
@@ -355,6 +355,7 @@ def test_whatever_is_accepted_is_valid_under_the_schema():
     assert accepted > 100
 
 
+@pytest.mark.long
 def test_whatever_the_schema_refuses_is_refused(seeds):
     """The other way round it cannot be: no schema adds up what was spent."""
     valid, invalid = is_valid(), 0

@@ -80,7 +80,7 @@ def test_what_is_described(described, path, name):
     ask(described, path, name, GenerationMode.POSITIVE)
 
 
-@pytest.mark.long_but(3)
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize(("path", "name"), WRONG)
 def test_what_is_not(described, path, name):
     """Nothing wrong is accepted."""

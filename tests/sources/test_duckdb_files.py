@@ -39,7 +39,7 @@ ENDS = {
 }
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ENDS)
 def test_duckdb_with_the_ends_of_every_type(tmp_path, kind):
     odd, axes = ENDS[kind]

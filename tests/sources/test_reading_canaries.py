@@ -298,7 +298,7 @@ STEPS = {
 }
 
 
-@pytest.mark.long_but(2, of="how")
+@pytest.mark.long_but(1, of="how")
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("how", [fail, full, exhausted], ids=lambda how: how.__name__)
 def test_no_failing_step_tells_a_value(told, data, monkeypatch, step, how):

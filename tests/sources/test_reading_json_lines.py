@@ -98,6 +98,7 @@ def test_one_hostile_line_anywhere(tmp_path, plain_lines, ending):
     assert (more[1] - fewer[1]) == {5: 1}, "the test can see a line"
 
 
+@pytest.mark.long
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.sampled_from(HOSTILE[:9] + HOSTILE[10:]), max_size=8),

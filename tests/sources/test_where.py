@@ -215,6 +215,7 @@ def together(source, asked, size):
     return {one: sorted(rows) for one, rows in kept.items()}
 
 
+@pytest.mark.long
 def test_numbers_are_compared_exactly():
     big = np.array([2**53, 2**53 + 1, 2**53 + 2])
     axis = Axis("row", 0, 3)
@@ -361,6 +362,7 @@ def test_one_record_more_moves_one_count_among_few(tmp_path, asked):
         check_neighbours(outcome(make(tmp_path, [*y[:3], hostile, *y[3:]]), X, where=asked), fewer[make])
 
 
+@pytest.mark.long
 @LAW
 @given(st.sampled_from(sorted(POOL)), st.data())
 def test_typed_values_at_the_ends_of_their_types(name, data):

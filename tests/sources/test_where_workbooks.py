@@ -89,6 +89,7 @@ def test_units_are_told_apart_by_the_stored_text(path, axes):
     assert sum(twice.values()) == len(there)
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("axes", AXES)
 def test_what_is_declared_holds_in_conditions_too(tmp_path, axes):
     cells = [41275, 20130116, "20130116", 99999, "99999"]

@@ -34,6 +34,7 @@ def ran(code, out="", err=""):
     return subprocess.CompletedProcess([], code, out, err)
 
 
+@pytest.mark.long
 def test_a_lost_folder_is_noticed(field):
     kills.judge(field, "none", signal.SIGKILL, ran(0))
     assert [line.partition("not so: ")[2].partition(".")[0] for line in field.failures] == ["success means a folder"]
