@@ -27,7 +27,6 @@ X = Axis("x", 0, 10)
 # --- columns of numbers, against the twin ---------------------------------------------------------------------------
 
 
-@pytest.mark.long
 @ENGINE
 @given(numbered() | edged(), st.sampled_from(INTEGERS), st.data())
 def test_integers(axis, kind, data):
