@@ -29,10 +29,9 @@ def test_every_file_has_a_test_that_is_not_long(request):
 
 
 def test_every_server_has_a_test_that_is_not_long(request):
-    """A part of the tests may have only long ones of them, all tests together may not."""
+    """Tables in PostgreSQL and Spark, and pages in a browser; the other sources have files of tests of their own."""
     if [*request.config.args] != request.config.getini("testpaths"):
         pytest.skip("this is a part of the tests")
-    assert request.config.stash[long.FOUND].fixtures == set()
     assert request.config.stash[long.FOUND].used >= {"browser", "postgres", "spark"}
 
 
@@ -52,7 +51,7 @@ def test_each_value_of_a_parameter_keeps_other_cases():
     assert short(cases) == ["a.py::law[x-0]", "a.py::law[y-1]", "a.py::law[z-2]"]
 
 
-def test_what_only_long_tests_try_is_noticed():
+def test_what_long_tests_alone_try_is_noticed():
     cases = [
         case("a.py::law", pytest.mark.long, spark=1),
         case("b.py::law", pytest.mark.long, postgres=1),
@@ -60,5 +59,4 @@ def test_what_only_long_tests_try_is_noticed():
     ]
     found = long.mark(cases)
     assert found.files == {"a.py"}
-    assert found.fixtures == {"spark"}
     assert found.used == {"postgres"}

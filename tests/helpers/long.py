@@ -13,10 +13,9 @@ import pytest
 
 @dataclass(frozen=True)
 class Found:
-    """What is tried without long tests, and what by long ones alone."""
+    """Files that have long tests alone, and fixtures that are used without long tests."""
 
     files: set
-    fixtures: set
     used: set
 
 
@@ -24,7 +23,7 @@ FOUND = pytest.StashKey[Found]()
 
 
 def mark(items):
-    """Mark as long all but some cases of each law that says so."""
+    """Mark as long all but some cases of each law that says so, and tell what is left."""
     laws = defaultdict(lambda: defaultdict(list))
     for item in items:
         if marker := item.get_closest_marker("long_but"):
@@ -45,9 +44,10 @@ def _mark(shift, cases, keeps):
 
 
 def _found(items):
-    files, fixtures = {True: set(), False: set()}, {True: set(), False: set()}
+    files, used = {True: set(), False: set()}, set()
     for item in items:
         is_long = item.get_closest_marker("long") is not None
         files[is_long].add(str(item.path))
-        fixtures[is_long].update(getattr(item, "fixturenames", ()))
-    return Found(files[True] - files[False], fixtures[True] - fixtures[False], fixtures[False])
+        if not is_long:
+            used.update(getattr(item, "fixturenames", ()))
+    return Found(files[True] - files[False], used)

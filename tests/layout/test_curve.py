@@ -111,6 +111,7 @@ def test_the_list_of_all_cells_does_not_change():
 # --- runs -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(boxes())
 def test_runs_equal_brute_force(case):

@@ -245,7 +245,7 @@ def test_releases_without_a_picture():
         dawa.plots.partition(np.zeros((4, 4, 4), int), release.estimate)
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_notebook_shows_a_picture_and_the_statement(name, line, grid):
     for release in (
@@ -297,7 +297,7 @@ def test_records_in_no_range_are_told_below_the_picture():
     assert "of at most 3 records of each value of 'who'" in footed(owned.plot())
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_stands_below_fits_and_stays_text(name, grid, tmp_path):

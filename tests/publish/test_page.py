@@ -47,7 +47,7 @@ def test_two_hundred_ranges_have_the_same_numbers(browser, made, kind):
     assert len({tuple(numbers) for numbers in expected}) > 10, "the ranges differ"
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["walk with hats", "edges", "hours in a zone", "ordered"])
 def test_dragging_along_a_line(browser, made, kind):
     release, path = made(kind)

@@ -323,6 +323,7 @@ def test_hostile_names_stay_text_in_notes(browser, tmp_path):
         assert sheet.page.locator("i:has-text('who')").count() == 0
 
 
+@pytest.mark.long
 def test_a_map_without_an_explorer_still_tells(browser, tmp_path):
     axes = [dawa.Axis("a", 0, 2**28), dawa.Axis("b", 0, 2**28)]
     table = {"a": [5] * 100 + [None] * 300, "b": [7] * 400}

@@ -37,7 +37,7 @@ def pairs(release, rng):
         yield [lo for lo, _ in found], [hi for _, hi in found]
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_ranges_are_compared_as_in_python(browser, made, kind):
     release, path = made(kind)

@@ -169,7 +169,7 @@ def test_every_mechanism_along_all_axes(table, axes, name):
         same(dawa.release(table, AXES[axes], mechanism=name, **{"epsilon": "1/2", **options}))
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("options", KINDS.values(), ids=KINDS)
 def test_every_kind_of_release(table, options):
     bounded = [(axes, more) for axes in (AXES[1], AXES[2]) for more in MEASURED]

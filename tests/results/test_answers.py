@@ -101,6 +101,7 @@ def test_a_spike_hidden_in_a_given_bucket_is_covered():
     assert (failed <= failures_allowed(draws, confidence)).all()
 
 
+@pytest.mark.long
 def test_a_spike_that_the_walk_may_hide_is_covered():
     """At this epsilon the walk leaves the spike inside a wide bucket in some runs and finds it in others."""
     cells, draws, confidence = np.full(128, 2), 300, 0.9
@@ -208,6 +209,7 @@ def test_the_interval_is_made_of_the_parts_that_are_told(partition):
 # --- many cut buckets, as on maps -----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(st.one_of(st.just(0), st.integers(0, 9), st.integers(0, 10**6)), st.booleans()), min_size=1))
 def test_any_part_of_a_bucket_differs_from_its_share_by_at_most_the_unevenness(cells):

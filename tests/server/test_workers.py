@@ -45,6 +45,7 @@ def ended(process):
     os.close(descriptor)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
 def test_a_killed_worker_is_replaced_by_one_that_says_the_same(tmp_path):
     before = saved(tmp_path, 1)

@@ -112,7 +112,7 @@ def test_one_record_moves_one_count(axis, values, more):
     assert everything({"x": [more, *values]}, axis) == expected(axis, [more, *values])
 
 
-@pytest.mark.long_but(4)
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("axis", [AXES[0], AXES[4]], ids=str)
 @pytest.mark.parametrize("kind", WRITERS)
 def test_tables_are_read_alike(tmp_path, kind, axis):

@@ -206,7 +206,7 @@ TABLES = {
 }
 
 
-@pytest.mark.long_but(6)
+@pytest.mark.long_but(4)
 @pytest.mark.parametrize("name", TABLES)
 def test_no_source_tells_a_value(told, data, name):
     few = AXES if name in {"CSV", "lists", "Parquet"} else ("numbers", "zoned", "letters", "absent")

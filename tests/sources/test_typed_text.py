@@ -85,7 +85,7 @@ WRITERS = {
 }
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", WRITERS)
 def test_text_with_a_type_is_read_like_text_without_one(tmp_path, name):
     """So the proof for lists is the proof for these, too."""

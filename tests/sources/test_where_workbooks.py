@@ -77,7 +77,7 @@ def test_conditions_mean_the_same_whatever_the_axes_are(path, axes):
         assert counted(path, AXES[axes], where=where) == places, where
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("axes", AXES)
 def test_units_are_told_apart_by_the_stored_text(path, axes):
     """41275 and 41275.0 are two units, 41289 and text of the same characters are one."""

@@ -48,6 +48,7 @@ def test_a_half_done_folder_is_noticed(field):
     assert any("a folder is complete or absent" in line for line in field.failures)
 
 
+@pytest.mark.long
 def test_a_release_that_the_ledger_does_not_know_is_noticed(field):
     other = kills.dawa.release({"age": [1]}, kills.dawa.Axis("age", 0, 9), epsilon=1)
     (field.folder / ".hidden").mkdir()
