@@ -1,5 +1,5 @@
 # make demo   set everything up and release a small table of people
-# make test   set everything up and run every test
+# make test   set everything up and test every part, without long tests; make test-long runs those, make test-all both
 # make check  lint and type-check; needs npm for the scripts of pages
 # make build  wheel, sdist and bill of materials in dist/, built twice and compared
 # make lowest the tests with the lowest versions that pyproject.toml allows
@@ -14,16 +14,23 @@ PIP := -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP) --require-hashes --requirement
 ITSELF := $(PIP) --no-deps --no-build-isolation --editable .
 BUILD := .venv-build
+TESTS := $(BIN)/python -m pytest -n auto --dist worksteal
 COMPILE := $(BUILD)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE)
 
-.PHONY: demo test check build lowest locks bench rivals maps clean
+.PHONY: demo test test-long test-all check build lowest locks bench rivals maps clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
 	$(BIN)/dawa demo
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(TESTS) -m "not long"
+
+test-long: $(VENV)/.installed-dev
+	$(TESTS) -m long
+
+test-all: $(VENV)/.installed-dev
+	$(TESTS)
 
 check: $(VENV)/.installed-dev node_modules/.installed
 	$(BIN)/ruff check .

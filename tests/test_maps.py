@@ -33,6 +33,7 @@ def queries(rng, shape, m=12):
 # --- every mechanism ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(44)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("name", mechanisms.names())
 def test_answers_are_what_the_cells_add_up_to(name, shape):
@@ -78,6 +79,7 @@ def test_variances_on_maps_are_those_of_their_queries(name):
     assert (found <= (rows @ np.sqrt(alone)) ** 2 * (1 + 1e-9)).all(), "no more than if all noise went together"
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", ["bumps", "greedy", "hats"])
 def test_noise_on_a_map_has_the_variance_that_is_told(name):
     """2,000 draws; a sum of Laplace variables has a kurtosis of at most 6, which bounds the sample variance."""

@@ -149,6 +149,7 @@ def test_the_noise_has_the_variance_that_is_reported():
 # --- privacy, exactly -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("spared", [None, [True, False], [False, False]])
 @pytest.mark.parametrize("weights", [[2, 2, 0], [1, 2, 1], [3, 1, 2]])
 def test_every_outcome_of_a_tiny_case_is_within_its_loss(weights, spared):

@@ -133,6 +133,7 @@ ENTRANCES = {
 }
 
 
+@pytest.mark.long_but(28)
 @pytest.mark.parametrize("entrance", ENTRANCES)
 @pytest.mark.parametrize("text", ["nan", "inf", "1e99999999", "1e-99999999", "9" * 5000, "١٢", "0x10", "1/0"])
 def test_the_same_numbers_are_refused_wherever_they_come_in(entrance, text):

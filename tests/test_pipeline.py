@@ -64,6 +64,7 @@ def read(monkeypatch):
 # --- before rows are read -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(8)
 @pytest.mark.parametrize(
     ("wrong", "kind"),
     [
@@ -397,6 +398,7 @@ def test_a_ledger_that_fails_afterwards_does_not_cost_the_release(half, monkeypa
 # --- the unit -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("mechanism", ["dawa", "identity", "hb"])
 @pytest.mark.parametrize("most", [1, 3, 7])
 def test_a_unit_is_protected_at_epsilon_and_a_record_at_its_share(tmp_path, mechanism, most):
@@ -535,6 +537,7 @@ def _twins(kind, folder):
     return path
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["frame", "csv", "parquet", "xlsx"])
 def test_a_unit_that_a_ledger_could_mistake_is_refused_before_paying(book, tmp_path, monkeypatch, kind):
     table = _twins(kind, tmp_path)

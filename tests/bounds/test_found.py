@@ -165,6 +165,7 @@ def table(size=20_000, seed=0):
     }
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(
     ("axis", "low", "high"),
     [
@@ -185,6 +186,7 @@ def test_bounds_hold_the_data(axis, low, high):
     assert "found in the data, privately, for 5% of epsilon" in str(rel.privacy)
 
 
+@pytest.mark.long
 def test_a_found_range_is_read_back(tmp_path):
     rel = dawa.release(table(), [Axis.auto("income", 100), Axis.auto("when", "1 month", outside="own")], epsilon=1)
     again = dawa.load(rel.save(tmp_path / "r.json"))
@@ -207,6 +209,7 @@ def test_a_cap_is_found_and_everything_adds_up():
     assert everyone.privacy.max_rows_per_unit > rel.privacy.max_rows_per_unit
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [0, 1, 7])
 def test_tables_with_hardly_any_records_have_bounds_too(size):
     """Whether there is a release never depends on the data."""
@@ -256,6 +259,7 @@ def probabilities(units, epsilon, reach=60):
     return chances
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("units", [(3, 0), (0, 0), (9, 4)])
 def test_one_unit_changes_no_probability_by_more_than_its_share(units):
     epsilon = 0.5
@@ -270,6 +274,7 @@ def test_the_loss_adds_up_exactly():
     assert search.loss({"a": Fraction(1, 20), "b": Fraction(1, 10)}, Fraction(17, 60), 3) == 1
 
 
+@pytest.mark.long
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 6), st.none() | st.integers(-9, 9)), max_size=40), st.integers(0, 6))
 def test_a_unit_moves_one_class_by_one(rows, who):

@@ -97,6 +97,7 @@ def test_no_command_is_imported_by_help():
     assert not loaded & {"numpy", "ibis", "sqlalchemy", "dawa.pipeline", "dawa.axis", "dawa_bench"}
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name not in command_line.ELSEWHERE])
 def test_help_of_a_command_loads_no_engine_and_no_database(command):
     loaded = modules_after(command, "--help")
@@ -167,6 +168,7 @@ def completed(words):
     return set(ran.stdout.split())
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize(
     ("words", "found"),
     [

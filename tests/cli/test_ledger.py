@@ -193,6 +193,7 @@ def test_exports_overwrite_nothing(folder):
     run("export", "--json", "--format", "csv", code=USAGE)
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("command", [["show"], ["show", "hr"], ["history"], ["export"]])
 def test_an_edited_ledger_is_shown_and_called_so(command):
     run("create", "hr", "--cap", 1)

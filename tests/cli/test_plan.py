@@ -71,6 +71,7 @@ def test_errors_are_predicted():
     assert "say about how many records there are" in dawa("plan", *AGES).out
 
 
+@pytest.mark.long
 def test_epsilon_from_an_accuracy(tmp_path):
     ask = ("plan", *AGES[:-2], *TRIED, "--within", "2%")
     found = dawa(*ask, "--json").json

@@ -45,6 +45,7 @@ GERMAN = "Nr;Alter;Tag;Stufe\n" + "1;30,5;05.01.2013;None\n" * 400 + '2;"41,5";"
 """As an office has it: semicolons, decimal commas, days first, another encoding."""
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize(
     ("flags", "asked", "expected"),
     [
@@ -72,6 +73,7 @@ def answered(asked):
     return dawa("query", "out", asked, "--json", "--confidence", SURE).json["answers"][0]
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("form", ["sqlite", "duckdb", "csv", "parquet"])
 def test_a_condition_on_any_file(form):
     """The same records in four kinds of files; the spec that was saved says it, too."""

@@ -135,6 +135,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(("failure", "told", "code"), FAILURES.values(), ids=FAILURES)
 def test_a_failure_after_paying_says_what_it_cost(people, monkeypatch, failure, told, code):
     def broken(_):

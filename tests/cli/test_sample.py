@@ -106,6 +106,7 @@ def test_help_says_what_the_rows_are():
         assert part in shown
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_rows(ages, tmp_path):
     """A million rows of a hundred bytes would be felt."""
     code = f"""

@@ -93,6 +93,7 @@ def test_a_folder_that_was_removed(tmp_path):
     assert ran.stderr.decode() == "The current folder was removed. Hint: change to one that exists: cd.\n"
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", [b"line\nbreak \x1b[31m", b"not \xff text", b"[bold]x[bold]"])
 def test_folders_of_any_name(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
@@ -106,6 +107,7 @@ def test_folders_of_any_name(tmp_path, monkeypatch, name):
     assert run("-m", "dawa", "explore", name).stdout.decode() == f"{shown}/report.html\n"
 
 
+@pytest.mark.long
 def test_a_full_disk_is_no_defect(tmp_path):
     """Nothing is lost: what a command found can be asked for again."""
     command = [sys.executable, "-m", "dawa", "ledger"]

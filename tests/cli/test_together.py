@@ -204,6 +204,7 @@ def test_one_that_fails_after_paying_leaves_the_others(spec, monkeypatch):
     assert library.load("both/pay/release.json").id == book().history()[-1].release_id
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("spec")
 def test_each_is_found_again_if_the_run_is_killed():
     code = """

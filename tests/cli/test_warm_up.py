@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from dawa.kernels import native
 
 
@@ -26,6 +28,7 @@ def test_byte_code_is_kept_where_later_runs_find_it(tmp_path):
     assert list(others.iterdir()) == []
 
 
+@pytest.mark.long
 def test_where_nothing_can_be_kept_it_says_so(tmp_path):
     told = warm_up(PYTHONPYCACHEPREFIX=str(tmp_path / "none"), PYTHONDONTWRITEBYTECODE="1")
     assert "Byte code: 0 of" in told

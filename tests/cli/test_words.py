@@ -80,6 +80,7 @@ def test_beside_a_spec_no_word_is_typed():
 # --- words in a file, and what records are called ---
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", ["about.toml", "about.json", "inside.toml", "inside.json"])
 def test_words_come_from_a_file_and_what_is_typed_wins(folder, name):
     words = {**FLIGHTS.to_json(), "plural": "flights"}

@@ -1,10 +1,12 @@
 """Keeping and asking a release of many buckets is measured beside sorting."""
 
 import numpy as np
+import pytest
 
 from dawa_bench import bulk
 
 
+@pytest.mark.long
 def test_a_line_for_each_measurement(capsys):
     bulk.main(["--buckets", "64", "--ranges", "50", "--repeats", "1"])
     head, yardstick, *lines = capsys.readouterr().out.splitlines()
@@ -17,6 +19,7 @@ def test_a_line_for_each_measurement(capsys):
     assert npz < json
 
 
+@pytest.mark.long
 def test_every_question_is_asked_of_a_release_that_knows_nothing_yet():
     release, asked = bulk.made(32), []
 

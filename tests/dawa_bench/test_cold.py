@@ -2,6 +2,8 @@
 
 import sys
 
+import pytest
+
 from dawa_bench import cold
 
 
@@ -28,6 +30,7 @@ def test_a_first_run_has_no_byte_code_and_later_ones_have(monkeypatch, capsys):
     assert all(kept for _, kept in rounds[1::2])
 
 
+@pytest.mark.long
 def test_every_command_that_is_timed_runs(tmp_path):
     timed = cold.commands(tmp_path)
     assert cold.run(timed["query"], tmp_path / cold.KEPT) > 0

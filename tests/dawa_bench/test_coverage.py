@@ -15,6 +15,7 @@ def run(monkeypatch, *options):
     return ended.value.code
 
 
+@pytest.mark.long
 def test_promises_are_kept(monkeypatch, capsys):
     assert run(monkeypatch, "--releases", "9") == 0
     lines = capsys.readouterr().out.splitlines()
@@ -22,6 +23,7 @@ def test_promises_are_kept(monkeypatch, capsys):
     assert all("band" in line for line in lines[1:])
 
 
+@pytest.mark.long
 def test_a_broken_promise_fails(monkeypatch, capsys):
     """Quantiles without a margin for noise; everything else is left as it is."""
     few = [sample for sample in coverage.samples() if sample.name == "few records"]

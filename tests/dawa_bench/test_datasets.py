@@ -34,6 +34,7 @@ def test_stand_ins_are_as_large_and_as_sparse(name):
     assert (found.counts > 0).sum() == recipe.occupied
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("name", HARDNESS)
 def test_stand_ins_are_as_hard(name):
     buckets = len(optimum(datasets.load(name, None).counts, Fraction(1, 20), "all")) - 1
@@ -152,6 +153,7 @@ def test_fetch_keeps_what_has_the_right_contents(small, web, tmp_path):
     assert told == ["tiny: fetched", "tiny: already there"]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("change", ["another", "broken", "gone", "large"])
 def test_fetch_keeps_nothing_else(small, web, tmp_path, monkeypatch, change):
     one, folder, _ = small

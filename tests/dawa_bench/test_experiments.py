@@ -89,6 +89,7 @@ def test_an_experiment_that_does_not_exist():
         experiments.find("paper")
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("experiment", ["paper.errors", "paper.stages", "paper.scaling", "scale", "paper.partitions"])
 def test_one_run_of_every_mechanism(experiment):
     """On the sparsest stand-in, which is quick."""

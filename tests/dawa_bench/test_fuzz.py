@@ -17,10 +17,12 @@ from dawa_bench.faults.finding import FindingError, refused
 RUNS = {"loader": 1500, "archives": 1500, "spec": 3000, "ranges": 8000, "axes": 8000, "http": 1500}
 
 
+@pytest.mark.long_but(1, of="name")
+@pytest.mark.parametrize("part", range(30))
 @pytest.mark.parametrize("name", RUNS)
-def test_a_short_run_finds_nothing(name):
+def test_a_short_run_finds_nothing(name, part):
     target, outcomes = targets.TARGETS[name](), set()
-    for run in range(RUNS[name]):
+    for run in range(part, RUNS[name], 30):
         rng = fuzz.generator(name, 7, run)
         content = target.made(rng)
         outcomes.add(target.take(content, rng))
@@ -28,6 +30,7 @@ def test_a_short_run_finds_nothing(name):
     assert len(outcomes) > 1, "and some are not"
 
 
+@pytest.mark.long
 def test_a_seed_makes_the_same_input_again():
     for name in ("spec", "ranges", "axes"):
         target = targets.TARGETS[name]()
@@ -44,6 +47,7 @@ def test_one_input_does_not_change_the_next():
     assert repr(mutation.PLAIN) == before
 
 
+@pytest.mark.long
 def test_the_command_counts_and_ends_well(tmp_path):
     command = [sys.executable, "-m", "dawa_bench.faults.fuzz", "spec", "--runs", "700", "--jobs", "2"]
     ran = subprocess.run([*command, "--folder", str(tmp_path)], capture_output=True, text=True, check=False)  # noqa: S603
@@ -105,6 +109,7 @@ def resident():
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize() / 2**20
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(
     ("way", "said"), [("crash", "KeyError"), ("hang", "StuckError"), ("slow", "it took"), ("grow", "memory grew")]
 )

@@ -1,5 +1,7 @@
 """The paper's case study: real places where they are installed, and what is measured on them."""
 
+import pytest
+
 from dawa_bench import places
 
 
@@ -23,6 +25,7 @@ def test_real_and_generated_places_are_counted_on_the_same_grid():
     assert counts.sum() == places.load().counts.sum()
 
 
+@pytest.mark.long
 def test_the_command_tells_time_memory_and_errors(capsys):
     places.run(16, 1, "1")
     said = capsys.readouterr().out

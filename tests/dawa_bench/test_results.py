@@ -7,6 +7,7 @@ from dawa_bench import experiments, published, results, store
 from helpers.bench import invented
 
 
+@pytest.mark.long
 def test_the_page_of_results(tmp_path):
     """All experiments at once, and what is missing is said."""
     for name in experiments.names():

@@ -1,8 +1,11 @@
 """Counting is measured beside the engine's own."""
 
+import pytest
+
 from dawa_bench import sources
 
 
+@pytest.mark.long
 def test_a_line_for_each_axis(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sources, "peak_megabytes", lambda *_, **__: 0.0)
     sources.on_duckdb(tmp_path, 1000, 1)
@@ -13,6 +16,7 @@ def test_a_line_for_each_axis(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.count("floats by 0.01") == 2
 
 
+@pytest.mark.long
 def test_memory_is_that_of_a_fresh_process(tmp_path):
     sources.write(tmp_path / "people.parquet", 1000)
     assert sources.peak_megabytes(tmp_path / "people.parquet", "integers by 100") > 20

@@ -136,6 +136,7 @@ def test_matches_its_twin(scale: tuple[int, int], *, signed: bool):
     assert (draws, used) == twin_draws(stream, [scale] * 1000, signed=signed)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=300)
 @given(
     stream=st.lists(st.sampled_from(BOUNDARIES) | st.integers(0, 255), max_size=80),
@@ -189,6 +190,7 @@ def test_whole_blocks_of_numbers_are_kept_and_the_rest_is_not(bound: int):
         assert tossed("below", stream[:-1], bound)[0] == kernel.ENDED
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("chance", [Fraction(0), Fraction(1, 2), Fraction(1, 3), Fraction(2**56 - 2, 2**56 - 1)])
 def test_comparison_has_its_chance_to_14_bits(chance: Fraction):
     outcomes = enumerated(lambda stream: tossed("less", stream, chance.numerator, chance.denominator))
@@ -196,6 +198,7 @@ def test_comparison_has_its_chance_to_14_bits(chance: Fraction):
     assert outcomes[True] <= chance * 2**16 <= outcomes[True] + outcomes["open"]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("exponent", [Fraction(0), Fraction(1, 7), Fraction(1, 2), Fraction(8, 9)])
 def test_exponential_coin_is_bracketed_by_enumeration(exponent: Fraction):
     outcomes = enumerated(lambda stream: tossed("exponential_coin", stream, exponent.numerator, exponent.denominator))

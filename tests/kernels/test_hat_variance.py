@@ -45,6 +45,7 @@ def test_any_rows(seed):
     np.testing.assert_allclose(strategy.range_variances(lo, hi), expected(strategy, lo, hi), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.long_but(5)
 @pytest.mark.parametrize("stretch", [1, 2, 3, 16, 64])
 @pytest.mark.parametrize("widths", [(4,), (3, 20), (3, 11, 70)])
 def test_hats(widths, stretch, monkeypatch):

@@ -61,6 +61,7 @@ def test_running_sums_begin_anew_in_each_row(made):
         assert found.tolist() == [0.0, *np.cumsum(products).tolist()]
 
 
+@pytest.mark.long_but(5)
 @pytest.mark.parametrize("wide", [False, None])
 def test_the_error_of_queries_with_any_runs(made, wide, monkeypatch):
     monkeypatch.setattr(kernels.hats, "_error", Kernel("hats_error", wide=wide))

@@ -81,6 +81,7 @@ anything = st.recursive(
 )
 
 
+@pytest.mark.long
 @LAW
 @given(
     st.dictionaries(st.sampled_from(["x", "a", "a.b", "é", ""]) | st.text(max_size=3), anything, max_size=5),

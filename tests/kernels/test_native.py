@@ -129,6 +129,7 @@ def test_a_library_of_another_machine_is_named(elsewhere, monkeypatch, tmp_path)
         call()
 
 
+@pytest.mark.long
 def test_a_checkout_compiles_what_is_missing_or_older_than_its_sources(elsewhere, capfd):
     assert call().tolist() == [0]
     assert elsewhere.exists()
@@ -150,6 +151,7 @@ def test_sources_that_do_not_compile_are_told(elsewhere, monkeypatch, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["c"]
 
 
+@pytest.mark.long
 def test_two_builds_are_the_same_to_the_last_byte(tmp_path):
     built = []
     for name in ("one", "two"):

@@ -111,6 +111,7 @@ def test_the_list_of_all_cells_does_not_change():
 # --- runs -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(boxes())
 def test_runs_equal_brute_force(case):
@@ -193,6 +194,7 @@ def test_boxes_with_too_many_runs_are_refused_before_they_fill_the_memory(monkey
 # --- runs where only buckets matter ---------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(boxes(), st.data())
 def test_inside_buckets_only_the_sum_of_weights_is_kept(case, data):

@@ -100,6 +100,7 @@ def test_a_ledger_that_is_made_anew_is_noticed(tmp_path, book, kept):
     assert kept.exists()
 
 
+@pytest.mark.long_but(6)
 @pytest.mark.parametrize("cut", range(1, 70, 3))
 def test_half_a_line_accuses_nobody(book, kept, cut):
     spend(book)
@@ -132,6 +133,7 @@ def test_the_anchor_of_a_database(postgres, tmp_path):
     assert book.account("hr").spent == book.account("HR").reserved
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("book")
 def test_many_processes_share_an_anchor(tmp_path, kept):
     code = (
@@ -148,6 +150,7 @@ def test_many_processes_share_an_anchor(tmp_path, kept):
     assert numbers == list(range(1, 22))
 
 
+@pytest.mark.long
 def test_many_processes_begin_a_ledger_and_its_anchor(tmp_path, kept):
     """The first entry is there before the first receipt: who comes in between waits for it."""
     kept.parent.mkdir()

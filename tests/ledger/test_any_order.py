@@ -122,13 +122,15 @@ class Twin(RuleBasedStateMachine):
             assert {entry.reservation for entry in summary.taken_back} == self.undone
 
 
-def test_any_order_of_operations_agrees_with_a_twin_sqlite(tmp_path):
+@pytest.mark.parametrize("examples", [8, pytest.param(30, marks=pytest.mark.long)])
+def test_any_order_of_operations_agrees_with_a_twin_sqlite(tmp_path, examples):
     run_state_machine_as_test(
         lambda: Twin(f"{tempfile.mkdtemp(dir=tmp_path)}/ledger.db"),
-        settings=settings(max_examples=30, stateful_step_count=20, deadline=None),
+        settings=settings(max_examples=examples, stateful_step_count=20, deadline=None),
     )
 
 
+@pytest.mark.long
 def test_any_order_of_operations_agrees_with_a_twin_postgres(postgres):
     run_state_machine_as_test(
         lambda: Twin(in_new_schema(postgres)),

@@ -39,6 +39,7 @@ def test_a_release_from_cap_to_file(book):
     assert (before.dataset, before.epsilon) == ("hr", TENTH)
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("tenth", [0.1, "0.1", "1/10", TENTH])
 def test_ten_tenths_are_one(file, tenth):
     book = ledger.opened(file)
@@ -187,6 +188,7 @@ def test_nothing_is_released_on_what_was_taken_back(book):
     assert (book.account("hr").spent, len(book.history())) == (0, 3)
 
 
+@pytest.mark.long_but(6)
 @pytest.mark.parametrize(
     ("number", "answer"),
     [

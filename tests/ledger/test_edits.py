@@ -51,6 +51,7 @@ FORGED = (
 )
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize(
     "edit",
     [

@@ -494,7 +494,8 @@ class Sheet:
         return [self.append(place, decide, making=making) for decide in decisions]
 
 
-def test_any_order_of_operations_agrees_with_a_twin_on_paper(monkeypatch, tmp_path):
+@pytest.mark.parametrize("examples", [60, pytest.param(1500, marks=pytest.mark.long)])
+def test_any_order_of_operations_agrees_with_a_twin_on_paper(monkeypatch, tmp_path, examples):
     def fresh():
         sheet = Sheet()
         monkeypatch.setattr(store, "read", sheet.read)
@@ -502,10 +503,11 @@ def test_any_order_of_operations_agrees_with_a_twin_on_paper(monkeypatch, tmp_pa
         monkeypatch.setattr(store, "append_all", sheet.append_all)
         return Twin(tmp_path / "none.db")
 
-    run_state_machine_as_test(fresh, settings=settings(max_examples=1500, stateful_step_count=40, deadline=None))
+    run_state_machine_as_test(fresh, settings=settings(max_examples=examples, stateful_step_count=40, deadline=None))
     assert not (tmp_path / "none.db").exists()
 
 
+@pytest.mark.long
 def test_any_order_of_operations_agrees_with_a_twin_sqlite(tmp_path):
     run_state_machine_as_test(
         lambda: Twin(f"{tempfile.mkdtemp(dir=tmp_path)}/ledger.db"),

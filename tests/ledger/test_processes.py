@@ -14,6 +14,7 @@ from helpers.ledger_places import in_new_schema, old
 
 SCRIPT = Path(ledger_processes.__file__)
 KILLS = {"sqlite": 200, "postgres": 60}
+FEW = 40
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -33,6 +34,7 @@ def ran(*arguments):
     return json.loads(found.stdout)
 
 
+@pytest.mark.long_but(1, of="place")
 @pytest.mark.parametrize("attempts", [1, 4])
 def test_sixteen_processes_take_exactly_ten_tenths(place, attempts):
     assert ran("race", place, attempts) == {
@@ -42,6 +44,7 @@ def test_sixteen_processes_take_exactly_ten_tenths(place, attempts):
     }
 
 
+@pytest.mark.long_but(1)
 def test_one_of_sixteen_opens_an_account(place):
     assert ran("create", place) == {"seen": "r" * 15 + "t"}
 
@@ -53,12 +56,14 @@ ENDS = [
 """One finalises, and fifteen are told so; or one takes back, and the eight that finalise get an error of its own."""
 
 
+@pytest.mark.long
 def test_a_reservation_is_finalised_or_taken_back_by_one_of_sixteen(place):
     found = ran("close", place, 8)
     assert len(found) == 8
     assert all(end in ENDS for end in found), found
 
 
+@pytest.mark.long_but(1)
 def test_one_of_sixteen_decides_for_whom_an_account_counts(place):
     found = ran("decide", place)
     assert found in (
@@ -67,6 +72,7 @@ def test_one_of_sixteen_decides_for_whom_an_account_counts(place):
     )
 
 
+@pytest.mark.long_but(1)
 def test_factors_that_race_with_spending_count_for_all_of_it(place):
     found = ran("relate", place)
     assert set(found["seen"]) <= set("lrtu")
@@ -75,6 +81,7 @@ def test_factors_that_race_with_spending_count_for_all_of_it(place):
     assert found["broken"] is None
 
 
+@pytest.mark.long_but(1)
 def test_one_of_sixteen_upgrades(place):
     old(2, place)
     found = ran("upgrade", place)
@@ -82,8 +89,10 @@ def test_one_of_sixteen_upgrades(place):
     assert (found["kinds"].count("upgrade"), found["kinds"][-1]) == (1, "upgrade")
 
 
-def test_killed_at_any_point_it_never_shows_less_than_was_used(place, tmp_path, request):
-    kills = KILLS[request.node.callspec.params["place"]]
+@pytest.mark.long_but(1)
+@pytest.mark.parametrize("few", [True, False])
+def test_killed_at_any_point_it_never_shows_less_than_was_used(place, tmp_path, request, few):
+    kills = FEW if few else KILLS[request.node.callspec.params["place"]]
     found = ran("crash", place, tmp_path / "used", kills)
     assert found["short"] == 0
     assert found["used"] > kills / 4, "the kills left no time to use anything"

@@ -136,6 +136,7 @@ def worst_loss(shape, plan, epsilon, options, monkeypatch, broken=None):
     return worst
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("shape", [(12,), (4, 5), (2, 4, 4)])
 @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(5)])
 @pytest.mark.parametrize("coarse_share", [Fraction(1, 2), Fraction(9, 10)])

@@ -237,6 +237,7 @@ def test_a_release_says_what_was_not_as_usual(tmp_path):
 # --- error bars -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", mechanisms.names(with_error_bars=True))
 def test_the_spread_of_totals_is_the_stated_one(name):
     """Of all records, whatever the buckets: no bucket is cut, so the unbiased total is right on average.

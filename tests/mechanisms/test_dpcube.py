@@ -127,6 +127,7 @@ def worst_loss(shape, plan, tolerance, monkeypatch, broken=None):
     return worst
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("shape", [(10,), (3, 4), (2, 2, 3)])
 @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(5)])
 @pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(1, 10)])

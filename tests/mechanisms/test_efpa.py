@@ -214,6 +214,7 @@ def inputs_of(size):
 EXACT = [(2, Fraction(1)), (3, Fraction(1, 2)), (3, Fraction(6)), (4, Fraction(2)), (8, Fraction(1)), (9, Fraction(4))]
 
 
+@pytest.mark.long_but(6)
 @pytest.mark.parametrize("options", ALL_OPTIONS, ids=str)
 @pytest.mark.parametrize(("size", "epsilon"), EXACT)
 def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(size, epsilon, options):
@@ -246,6 +247,7 @@ def test_the_same_check_catches_the_published_scale():
         assert int(plan.columns[-1]) / published > times * 0.5
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("cells", [(9, 0, 1), (4, 2, 3)])
 def test_the_sampler_has_the_exact_chances(cells):
     """What was chosen shows in the estimate: even cells, smooth ones, or whole numbers."""

@@ -199,6 +199,7 @@ WEIGHTED = candidates(Workload.runs([0, 1, 3, 4], [0, 0, 2, 1], [2, 1, 3, 3], [1
 INPUTS = [np.array(cells) for cells in product((0, 1, 2, 4, 7), repeat=3)]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("queries", [RANGES, WEIGHTED], ids=["ranges", "weighted"])
 @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(5)])
 @pytest.mark.parametrize("choice_share", [Fraction(1, 2), Fraction(9, 10)])
@@ -210,6 +211,7 @@ def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(queries, epsil
     assert worst >= 0.4 * float(epsilon), "the inputs are not easy ones"
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("part", ["choice_scale", "measure_scale"])
 def test_the_same_check_catches_half_the_noise(part):
     share = Fraction(9, 10) if part == "choice_scale" else Fraction(1, 2)
@@ -252,6 +254,7 @@ def test_the_sampler_has_the_exact_chances():
 # --- behaviour
 
 
+@pytest.mark.long_but(6)
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 100, 1000])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**9), Fraction(1, 10), Fraction(10**6)])
 def test_any_domain_and_any_budget(size, epsilon):

@@ -80,6 +80,7 @@ def test_the_loss_is_epsilon_in_exact_arithmetic(name, n):
 # --- and they do what they say --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("n", [37, 64])
 @pytest.mark.parametrize("name", ["privelet", "hierarchical", "hb"])
 def test_errors_are_as_expected_over_many_runs(name, n):
@@ -114,6 +115,7 @@ def test_each_keeps_to_its_paper(name):
 # --- ranking --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize(
     "workload",
     [

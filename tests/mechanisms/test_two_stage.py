@@ -63,10 +63,12 @@ def test_few_given_intervals_are_enough(name):
     assert growth(generated(LINES[name]), few_intervals, "0.1", effort="fast") <= MOST_OF_FEW
 
 
+@pytest.mark.long
 def test_fresh_rectangles_are_answered_as_well_as_given_ones():
     assert growth(generated(MAP), rectangles, "0.5") <= MOST
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(
     ("counts", "draw"),
     [

@@ -12,6 +12,7 @@ from dawa.noise.choice import exponential_choice, loss
 from dawa.noise.randomness import Seeded
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize(
     ("scores", "scale"),
     [([0, 1, 2, 3], "1"), ([5, 5, 5], "1/3"), ([-7, 0, 3, 4, 4], "7/2"), ([10, 0], "10"), ([0], "2")],

@@ -77,6 +77,7 @@ def test_merging_changes_no_answer_whatever_the_totals(case, seed):
     np.testing.assert_allclose(after, before, atol=1e-9)
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(asked())
 def test_merging_drops_every_bound_that_nothing_needs(case):
@@ -93,6 +94,7 @@ def test_merging_drops_every_bound_that_nothing_needs(case):
             np.testing.assert_allclose(matrix[:, b], matrix[:, b + 1], atol=1e-12)
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(asked())
 def test_merging_carries_payments_and_stops_along(case):

@@ -75,6 +75,7 @@ def test_the_bit_loses_its_share_and_half_the_noise_is_caught(epsilon):
     assert worst(float(scale) / 2, needed) > 1.5 * float(share)
 
 
+@pytest.mark.long
 def test_the_chance_is_that_of_the_sampler():
     epsilon, options = Fraction(1), Filled(share=Fraction(1, 4), blocks=8, part=Fraction(1, 2))
     counts = np.array([20, 20, 20, 0, 0, 0, 0, 2])

@@ -265,6 +265,7 @@ def test_totals_are_unbiased_and_spread_as_they_say():
     assert abs(np.mean(np.square(found)) - 1) < 5 * math.sqrt(5 / 200)  # kurtosis of Laplace sums: at most 6
 
 
+@pytest.mark.long
 def test_intervals_hold_the_truth_as_often_as_promised():
     """40 runs of 20 rectangles; those of a run depend on one another, so the bound counts runs."""
     rng = np.random.default_rng(7)

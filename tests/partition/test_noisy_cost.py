@@ -182,6 +182,7 @@ CASES = [
 ]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(("lengths", "noise", "epsilon1", "lattice"), CASES)
 def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(lengths, noise, epsilon1, lattice):
     options = NoisyCost(lengths=lengths, noise=noise)
@@ -223,6 +224,7 @@ def test_the_published_variant_loses_more_with_every_cell():
     assert max(losses) == pytest.approx(2.15, abs=0.01)
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize(("lengths", "noise"), KINDS)
 @pytest.mark.parametrize("cells", [(3, 0, 1), (0, 0, 4)])
 def test_the_sampler_has_the_exact_chances(lengths, noise, cells):

@@ -108,6 +108,7 @@ def worst_loss(plan, number):
     )
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("epsilon", ["1", "4", "16"])
 def test_every_outcome_loses_at_most_the_share(epsilon):
     epsilon = Fraction(epsilon)

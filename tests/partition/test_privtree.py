@@ -49,6 +49,7 @@ def worst_loss(table, number):
     return worst
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("epsilon", ["1/2", "1", "2", "3"])
 def test_every_tree_loses_at_most_its_share(epsilon):
     epsilon = Fraction(epsilon)
@@ -57,6 +58,7 @@ def test_every_tree_loses_at_most_its_share(epsilon):
     assert worst > 0.5 * float(epsilon)
 
 
+@pytest.mark.long
 def test_the_same_check_catches_half_the_noise():
     table = laplace_table(Fraction(1))
     assert worst_loss(replace(table, thresholds=privtree._tail(2, 1.3, Fraction(1), 2).thresholds), 600) > 1
@@ -91,6 +93,7 @@ def test_the_table_is_the_laplace_tail_with_less_noise_than_the_paper_asks_for(f
     assert int(table.stop_words.min()) >= 2**40 - 1
 
 
+@pytest.mark.long
 def test_trees_are_drawn_with_the_exact_chances():
     """Chi-square over all trees; the bound fails by chance once in a million runs of a true sampler."""
     cells, draws = [3, 0, 0, 1, 4, 4, 0, 1], 8000
@@ -137,6 +140,7 @@ def worst_loss_of_squares(table, number):
     return worst
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("epsilon", ["1/2", "1", "3"])
 def test_every_tree_of_squares_loses_at_most_its_share(epsilon):
     worst = worst_loss_of_squares(laplace_table(Fraction(epsilon), 4), 400)
@@ -147,6 +151,7 @@ def test_the_same_check_catches_squares_with_half_the_noise():
     assert worst_loss_of_squares(privtree._tail(3, 1.1, Fraction(1), 4), 400) > 1
 
 
+@pytest.mark.long
 def test_trees_of_squares_are_drawn_with_the_exact_chances():
     """Chi-square over all 17 trees; the bound fails by chance once in a million runs of a true sampler."""
     counts, draws = np.array([[3, 0, 9, 1], [0, 0, 0, 0], [1, 1, 0, 0], [6, 0, 0, 2]]), 8000

@@ -125,6 +125,7 @@ def worst_loss(plan, number, verdict_room=1):
 HALF = {"share": Fraction(1, 4), "verdict_share": Fraction(1, 4)}
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("epsilon", ["1", "8"])
 @pytest.mark.parametrize("buckets", [2, 3, 4])
 @pytest.mark.parametrize("cost", [{}, {"cost": "squared", "bound": 3}], ids=["absolute", "squared"])

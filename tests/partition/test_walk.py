@@ -87,6 +87,7 @@ def neighbours(count, seed):
         yield cells, other, cell
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(("epsilon", "theta"), [("0.5", -0.7), ("1", 0.3), ("2", -0.7), ("3", 0.3)])
 def test_one_walk_loses_at_most_its_share_on_every_tree(epsilon, theta):
     table = walks.split_table(Fraction(epsilon), 0.15, theta)
@@ -100,6 +101,7 @@ def test_one_walk_loses_at_most_its_share_on_every_tree(epsilon, theta):
     assert worst > 0.5 * float(Fraction(epsilon)), "the check has teeth: inputs come near the bound"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("epsilon", "options"),
     [
@@ -164,6 +166,7 @@ def test_both_walks_and_the_dense_block_rule_lose_at_most_their_share_on_every_p
     assert pairs > 20_000
 
 
+@pytest.mark.long
 def test_the_walk_draws_trees_with_the_enumerated_probabilities():
     """Frequencies of the real sampler against exact probabilities; a chi-square bound with chance 1e-6 of failing."""
     cells, draws = [9, 0, 0, 4, 4, 4, 20, 1], 20_000
@@ -200,6 +203,7 @@ def capped(chances, tree, most):
     return found
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_a_walk_whose_work_is_bounded_loses_no_more_on_every_tree(monkeypatch, most):
     table = walks.split_table(Fraction(2), 0.15, -0.7)
@@ -353,6 +357,7 @@ def test_both_walks_of_fan_four_with_dense_blocks_lose_at_most_their_share_on_ev
     assert 0.4 < worst[True] <= 1 + 1e-12
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("size", [16, 18])
 def test_a_walk_of_fan_four_draws_trees_with_the_enumerated_probabilities(size):
     """Frequencies of the real sampler against exact probabilities; a chi-square bound with chance 1e-6 of failing."""

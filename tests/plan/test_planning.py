@@ -19,6 +19,7 @@ AGE = dawa.Axis("age", 0, 512)
 PEOPLE = {"age": np.arange(3000) % 400, "person": np.arange(3000) // 5, "x": np.arange(3000) % 8}
 
 
+@pytest.mark.long_but(4)
 @pytest.mark.parametrize("mechanism", dawa.mechanisms.names(with_error_bars=True))
 @pytest.mark.parametrize("axes", [(AGE,), (dawa.Axis("age", 0, 32), dawa.Axis("x", 0, 8))], ids=["line", "map"])
 def test_the_split_is_that_of_the_release_and_noise_too_if_it_is_known(mechanism, axes):
@@ -211,6 +212,7 @@ def test_the_ranges_that_matter_are_those_that_are_asked():
     assert plan.predictions[0].typical < every.predictions[0].typical / 5
 
 
+@pytest.mark.long
 def test_several_axes():
     axes = dawa.Axis("lon", 0, 16), dawa.Axis("lat", 0, 16)
     plan = planned(axes, epsilon=1, records=5000)

@@ -139,6 +139,7 @@ AXES = {
 }
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", AXES)
 def test_labels_are_readable_in_a_column(name):
     """They do not run into one another, and stay on the sheet."""
@@ -168,6 +169,7 @@ def test_dates_stand_where_they_are():
         assert axis.border(f"{text}-01-01" if len(text) == 4 else text) == place
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_text(name, line, grid, tmp_path):
     renamed = replace(line, axes=(dawa.Axis(name, 0, 256),))
@@ -198,6 +200,7 @@ def test_categories_are_text(tmp_path):
     assert {"$a", "b$", "<c>"} <= set(tree.itertext())
 
 
+@pytest.mark.long
 def test_the_same_figure_is_the_same_file(line, grid, tmp_path):
     for release in (line, grid):  # maps are pixels, which vector formats hold too
         for ending in ("svg", "pdf", "png"):
@@ -216,6 +219,7 @@ def test_paths_that_cannot_be(line, tmp_path):
         line.plot(tmp_path / "none" / "figure.pdf")
 
 
+@pytest.mark.long
 def test_nothing_is_left_behind(line):
     before = dict(rcParams)
     figure = line.plot()
@@ -241,6 +245,7 @@ def test_releases_without_a_picture():
         dawa.plots.partition(np.zeros((4, 4, 4), int), release.estimate)
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_notebook_shows_a_picture_and_the_statement(name, line, grid):
     for release in (
@@ -292,6 +297,7 @@ def test_records_in_no_range_are_told_below_the_picture():
     assert "of at most 3 records of each value of 'who'" in footed(owned.plot())
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_stands_below_fits_and_stays_text(name, grid, tmp_path):
@@ -431,6 +437,7 @@ def test_a_baseline_that_is_none():
         dawa.plots.errors(RESULTS, baseline="other")
 
 
+@pytest.mark.long_but(8)
 @pytest.mark.parametrize("n", [1, 2, 5, 100, 256])
 @pytest.mark.parametrize("mechanism", ["greedy-h", "hierarchical", "hb", "privelet", "identity"])
 def test_the_rows_of_levels_add_up_to_the_budget(mechanism, n):

@@ -26,6 +26,7 @@ def folder(made, tmp_path_factory):
     return place
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["walk with hats", "ordered", "days"])
 def test_every_way_tells_the_same_limits(folder, made, kind):
     release, file = made(kind)[0], folder / f"{kind.replace(' ', '-')}.json"
@@ -103,6 +104,7 @@ def percent(share):
     return f"{100 * share:.1f}%"
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["walk with hats", "ordered", "days"])
 def test_a_page_shows_it_when_it_is_asked_to(browser, made, kind):
     release, path = made(kind)

@@ -90,6 +90,7 @@ def test_a_map_has_the_cells_of_all_groups(tmp_path):
     assert len(rows) == 3 * 600
 
 
+@pytest.mark.long
 def test_cells_of_too_many_groups_are_not_listed(tmp_path, monkeypatch):
     release = made((DELAY, dawa.Axis("far", 0, 6)))
     monkeypatch.setattr(grouped.limits, "MOST_ROWS_WRITTEN", 1000)

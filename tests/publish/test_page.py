@@ -31,6 +31,7 @@ def random_ends(rng, axis, *, whole):
     return tuple(f"{x:.4f}" for x in np.sort(rng.uniform(low, high, 2)))
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_hundred_ranges_have_the_same_numbers(browser, made, kind):
     release, path = made(kind)
@@ -46,6 +47,7 @@ def test_two_hundred_ranges_have_the_same_numbers(browser, made, kind):
     assert len({tuple(numbers) for numbers in expected}) > 10, "the ranges differ"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["walk with hats", "edges", "hours in a zone", "ordered"])
 def test_dragging_along_a_line(browser, made, kind):
     release, path = made(kind)
@@ -60,6 +62,7 @@ def test_dragging_along_a_line(browser, made, kind):
         sheet.until(f"location.hash === {('#' + urlencode([('from', lo[0]), ('to', hi[0])]))!r}")
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["map with bumps", "map of boxes", "map of rows"])
 def test_dragging_a_rectangle(browser, made, kind):
     release, path = made(kind)
@@ -106,6 +109,7 @@ def touched(sheet, *points):
     sheet.rest()
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["walk with hats", "map with bumps"])
 def test_a_finger_chooses_on_a_phone(browser, made, kind):
     release, path = made(kind)
@@ -244,6 +248,7 @@ def test_cut_buckets_are_named(browser, made):
         assert f"({100 * inside:.1f}% of it inside)" in sheet.texts("cuts")[0]
 
 
+@pytest.mark.long
 def test_zooming_shows_more_and_changes_no_answer(browser, made):
     _, path = made("hats on every cell")
     picture = "document.querySelector('#chart .base').toDataURL()"
@@ -301,6 +306,7 @@ def test_a_line_of_more_cells_than_numbers_says_so(browser, tmp_path):
         assert "ε = 1" in sheet.page.locator("header").text_content()
 
 
+@pytest.mark.long
 def test_a_map_of_more_cells_than_numbers_says_so(browser, tmp_path):
     axes = [dawa.Axis("a", 0, 2**28), dawa.Axis("b", 0, 2**28)]
     release = dawa.release({"a": [5], "b": [7]}, axes, epsilon=1, seed=0, effort="fast")

@@ -106,6 +106,7 @@ def expected(label, answer, everything):
     ]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_records_in_no_range_have_the_same_numbers_at_every_confidence(browser, made, kind):
     release, path = made(kind)
@@ -141,6 +142,7 @@ def test_nothing_is_shown_where_nothing_is_counted_apart(browser, tmp_path):
         assert "they were left out" in sheet.page.locator("main").text_content()
 
 
+@pytest.mark.long
 def test_only_many_records_are_worth_a_warning(browser, made):
     release, path = made("misspelt")
     with opened(browser, path) as sheet:
@@ -157,6 +159,7 @@ def test_only_many_records_are_worth_a_warning(browser, made):
             assert sheet.page.locator("#apart.much").count() == 0
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_notes_are_those_of_python(browser, made, kind):
     """Ranges at the start, at the end, at both, at neither, and a hair beside them."""
@@ -234,6 +237,7 @@ def ink(sheet, chart, left, right):
     )
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
 def test_edges_are_marked_above_lines(browser, made, screen):
     for kind, marked in (("clip", True), ("own", False)):
@@ -252,6 +256,7 @@ def test_edges_are_marked_above_lines(browser, made, screen):
         assert ink(sheet, "chart", 0.1, 1) == 0, "the edges are out of sight"
 
 
+@pytest.mark.long
 def test_edges_are_marked_on_maps(browser, made, tmp_path):
     _, path = made("map")
     with opened(browser, path) as sheet:
@@ -262,6 +267,7 @@ def test_edges_are_marked_on_maps(browser, made, tmp_path):
         assert "triangle" not in sheet.texts("caption")[0]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
 def test_many_kinds_are_folded_and_unfold_with_the_keyboard(browser, made, screen, scheme):
@@ -291,6 +297,7 @@ def test_the_value_and_its_interval_are_seen_on_a_phone(browser, made):
                 assert box["x"] + box["width"] <= PHONE["viewport"]["width"]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_hostile_names_stay_text(browser, tmp_path, count):
     names = (HOSTILE, '"><img src=x onerror=alert(2)>', "{{data}}", "<b>d</b>")[:count]
@@ -316,6 +323,7 @@ def test_hostile_names_stay_text_in_notes(browser, tmp_path):
         assert sheet.page.locator("i:has-text('who')").count() == 0
 
 
+@pytest.mark.long
 def test_a_map_without_an_explorer_still_tells(browser, tmp_path):
     axes = [dawa.Axis("a", 0, 2**28), dawa.Axis("b", 0, 2**28)]
     table = {"a": [5] * 100 + [None] * 300, "b": [7] * 400}
@@ -327,6 +335,7 @@ def test_a_map_without_an_explorer_still_tells(browser, tmp_path):
         assert sheet.texts("much") == [found.warning]
 
 
+@pytest.mark.long
 def test_paper_has_it_too(browser, made):
     _, path = made("own")
     with opened(browser, path) as sheet:

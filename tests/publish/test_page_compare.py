@@ -37,6 +37,7 @@ def pairs(release, rng):
         yield [lo for lo, _ in found], [hi for _, hi in found]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_ranges_are_compared_as_in_python(browser, made, kind):
     release, path = made(kind)
@@ -58,6 +59,7 @@ def test_two_ranges_are_compared_as_in_python(browser, made, kind):
         assert sheet.page.locator("#compared").is_hidden()
 
 
+@pytest.mark.long
 def test_months_and_years_are_ends_of_ranges_on_the_page(browser, made):
     release, path = made("days")
     with opened(browser, path) as sheet:

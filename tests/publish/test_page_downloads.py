@@ -35,6 +35,7 @@ def test_kept_ranges_become_a_table_and_a_file(browser, made):
             assert float(line_[name]) == pytest.approx(number, rel=1e-9)
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["walk with hats", "days", "ordered", "edges"])
 def test_buckets_can_be_taken_away(browser, made, kind):
     release, path = made(kind)
@@ -48,6 +49,7 @@ def test_buckets_can_be_taken_away(browser, made, kind):
         assert release.axis.span(*line_[:2]) == release.axis.span(*row[:2])
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["map with bumps", "map of boxes", "map of rows"])
 def test_cells_can_be_taken_away(browser, made, kind):
     release, path = made(kind)
@@ -62,6 +64,7 @@ def test_cells_can_be_taken_away(browser, made, kind):
     assert len({row[-1] for row in rows}) == 9, "the inside, four sides and four corners"
 
 
+@pytest.mark.long
 def test_the_release_can_be_taken_away(browser, made, tmp_path):
     release, path = made("map with bumps")
     with opened(browser, path) as sheet:

@@ -109,6 +109,7 @@ def random_range(rng, axes):
     return [list(side) for side in zip(*ends, strict=True)]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_group_and_all_together_have_the_numbers_of_python(browser, made, kind):
     release, path = made(kind)
@@ -148,6 +149,7 @@ def test_the_share_of_a_group_is_that_of_python(browser, made):
         assert shares == [f"{release.share(group, 20, 80).value:.1%}" for group in release]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["one column", "a map"])
 def test_a_group_is_chosen_in_every_way(browser, made, kind):
     release, path = made(kind)
@@ -241,6 +243,7 @@ def test_an_unknown_group_is_explained(browser, made):
         assert "…" not in sheet.shown()
 
 
+@pytest.mark.long
 def test_many_groups_are_drawn_on_demand_and_found_by_name(browser, made):
     _, path = made("many")
     with opened(browser, path) as sheet:
@@ -316,6 +319,7 @@ def test_a_map_of_groups_has_cells_of_all(browser, made):
         np.testing.assert_allclose([float(row["value"]) for row in got], values, atol=1e-9)
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["one column", "a map", "hostile names"])
 @pytest.mark.parametrize("screen", [PHONE, {"color_scheme": "dark"}], ids=["phone", "dark"])
 def test_it_fits_every_screen(browser, made, kind, screen):
@@ -330,6 +334,7 @@ def test_it_fits_every_screen(browser, made, kind, screen):
 # --- several releases on one page -----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_several_releases_are_shown_one_at_a_time(browser, made, tmp_path):
     rel, _ = made("one column")
     one, two = line(effort="fast"), plane(effort="fast")
@@ -383,6 +388,7 @@ def test_releases_on_one_page_have_names_of_their_own():
 # --- size -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_page_of_sixteen_groups_is_small():
     """Sixteen groups of a thousand buckets stay below 2 MB."""
     counts = [RNG.poisson(50, 1000) for _ in range(16)]

@@ -78,6 +78,7 @@ QUANTILES = {
 FRACTIONS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("kind", QUANTILES)
 def test_page_server_and_python_write_the_same_quantiles(browser, made, tmp_path, kind):
     release, path = made(kind) if kind in KINDS else (QUANTILES[kind](), tmp_path / "report.html")

@@ -21,6 +21,7 @@ LABELS = [
 ]
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("screen", [PHONE, WIDE], ids=["phone", "wide"])
 @pytest.mark.parametrize("kind", ["walk with hats", "hours in a zone", "ordered", "map with bumps", "three axes"])
 def test_it_fits_small_and_large_screens(browser, made, kind, screen):
@@ -121,6 +122,7 @@ def test_hostile_names_stay_text(browser, tmp_path, axes):
         assert sheet.page.locator("img, svg, b:has-text('b</b>')").count() == 0
 
 
+@pytest.mark.long
 def test_a_seed_is_told_loudly_and_its_absence_is_not(browser, made, tmp_path):
     _, path = made("walk with hats")
     with opened(browser, path) as sheet:

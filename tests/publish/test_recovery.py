@@ -81,6 +81,7 @@ STAGES = {
 }
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_killed_run_is_completed_and_booked(stage):
     module, owner, name, count = STAGES[stage]
@@ -98,6 +99,7 @@ def test_a_killed_run_is_completed_and_booked(stage):
     assert dawa("ledger", "recover").out == "Every reservation has its release, or was taken back.\n"
 
 
+@pytest.mark.long
 def test_half_a_file_of_a_killed_run_is_not_published():
     module, owner, name, count = STAGES["before the page"]
     assert run(module, owner, name, count).returncode == -signal.SIGKILL
@@ -121,6 +123,7 @@ def test_a_run_that_is_killed_before_it_has_made_anything_leaves_nothing_but_its
     assert dawa("ledger", "take-back", "2", "--nothing-was-made", "--why", "killed").code == 0
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP"])
 @pytest.mark.parametrize(
     ("module", "owner", "name", "count"),
@@ -140,6 +143,7 @@ def test_who_is_asked_to_stop_finishes_what_is_paid_for(module, owner, name, cou
     assert states() == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM"])
 def test_who_is_asked_to_stop_before_that_says_what_it_cost(sent):
     ran = run("dawa.sources.counting", "Query", "counts", 1, sent)
@@ -180,6 +184,7 @@ def test_strange_descriptions_are_no_obstacle(kept):
     assert dawa("ledger", "recover").code == 0
 
 
+@pytest.mark.long
 def test_a_place_that_was_taken_meanwhile():
     assert run("dawa.publish.folder", "places", "named", 1).returncode == -signal.SIGKILL
     Path("out").mkdir()
@@ -190,6 +195,7 @@ def test_a_place_that_was_taken_meanwhile():
     assert [path.name for path in Path("out").iterdir()] == ["mine"]
 
 
+@pytest.mark.long
 def test_a_disk_that_is_full_again(monkeypatch):
     assert run("dawa.publish.folder", "readme", "readme", 1).returncode == -signal.SIGKILL
 
@@ -252,6 +258,7 @@ def test_a_release_that_was_rescued_is_found(tmp_path, monkeypatch):
     assert trace.where.parent == tmp_path / "elsewhere"
 
 
+@pytest.mark.long
 def test_a_release_that_was_moved_aside_is_found():
     module, owner, name, count = STAGES["before the ledger is told"]
     assert run(module, owner, name, count).returncode == -signal.SIGKILL
@@ -261,6 +268,7 @@ def test_a_release_that_was_moved_aside_is_found():
     assert (trace.state, trace.where.name) == (traces.BOOKED, "out.earlier-1")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("content", ["", "{}", "no JSON"])
 def test_what_is_there_and_cannot_be_read_is_not_nothing(content):
     module, owner, name, count = STAGES["before the ledger is told"]
@@ -271,6 +279,7 @@ def test_what_is_there_and_cannot_be_read_is_not_nothing(content):
     refused(dawa("ledger", "take-back", "2", "--why", "x"), "There may be a release")
 
 
+@pytest.mark.long
 def test_a_folder_of_somebody_else_does_not_stop_the_others(monkeypatch):
     for out in ("theirs", "mine"):
         module, owner, name, count = STAGES["before the ledger is told"]
@@ -361,6 +370,7 @@ def test_where_warnings_are_errors_the_release_is_handed_out(monkeypatch, caplog
     assert "do not take it back" in caplog.text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("json_too", [[], ["--json"]])
 @pytest.mark.parametrize("target", [">&-", ">/dev/full"])
 def test_a_release_that_cannot_be_told_is_not_made_again(target, json_too):

@@ -70,6 +70,7 @@ def test_a_release_is_booked_once():
         book().reserve("hr", "0.1", what={}, mechanism="dawa").finalise(name)
 
 
+@pytest.mark.long
 def test_a_folder_of_somebody_else_is_not_removed():
     name = published()
     Path("empty").mkdir()
@@ -112,6 +113,7 @@ dawa.release("people.csv", dawa.Axis("age", 0, 100), out="ages.json", **paid)
 """
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(("owner", "name"), [("os", "link"), ("atomic", "name")])
 def test_a_file_that_got_no_name_is_found(owner, name):
     """Killed between the file that is whole and its name."""
@@ -125,6 +127,7 @@ def test_a_file_that_got_no_name_is_found(owner, name):
     assert names() == {"people.csv", "dawa-ledger.db", "ages.json"}
 
 
+@pytest.mark.long
 def test_a_file_that_got_no_name_and_whose_name_is_taken():
     code = KILLED.format(owner="os", name="link")
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL  # noqa: S603  ours
@@ -283,6 +286,7 @@ def test_a_link_that_points_elsewhere_now_hides_no_release():
     assert (trace.state, trace.where) == (traces.BOOKED, Path("first/ages.json").resolve())
 
 
+@pytest.mark.long
 def test_a_folder_that_was_removed_on_the_way_hides_no_release():
     Path("work").mkdir()
     killed("work/../ages.json")
@@ -290,6 +294,7 @@ def test_a_folder_that_was_removed_on_the_way_hides_no_release():
     assert [trace.state for trace in recovery.recovered(book())] == [traces.BOOKED]
 
 
+@pytest.mark.long
 def test_a_folder_that_was_moved_is_not_looked_for_under_its_name():
     """--force moves a folder in which a release lies; another takes its place."""
     Path("out").mkdir()
@@ -483,6 +488,7 @@ def test_a_pipe_in_a_folder_that_somebody_sent_is_not_waited_for(name):
         assert dawa("query", "pub", "1:2").code == 1
 
 
+@pytest.mark.long
 def test_releases_of_every_kind_are_booked_as_what_was_paid():
     """With a unit of odd names, a cap and bounds that are found, and a mechanism with options."""
     code = """

@@ -74,6 +74,7 @@ def gone(path):
     Path(path).rename("taken-away")
 
 
+@pytest.mark.long
 def test_a_disk_with_the_same_numbers_is_not_the_same_disk(monkeypatch):
     """Two sticks, one after the other: the same device, and the same number of the folder."""
     Path("usb").mkdir()
@@ -178,6 +179,7 @@ with folder.prepared("out") as keeper:
 """
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(
     ("owner", "name", "single"),
     [("atomic", "name", True), ("folder.Path", "replace", False), ("folder", "_completed", False)],
@@ -372,6 +374,7 @@ def test_two_runs_into_one_mount_point_replace_nothing_of_each_other(monkeypatch
     assert names(kept[1].path) == files
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("count", range(1, 6))
 @pytest.mark.parametrize("taken", [False, True])
 def test_a_run_that_is_stopped_between_two_files_is_completed(monkeypatch, count, taken):

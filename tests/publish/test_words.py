@@ -55,6 +55,7 @@ def test_a_page_begins_with_what_the_custodian_says(browser, rel, tmp_path):
         assert page.locator("link[rel=preconnect], link[rel=dns-prefetch], link[rel=prefetch]").count() == 0
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_words_stay_text(browser, rel, tmp_path, hostile):
     hostile_release = said(rel, **dict.fromkeys(FIELDS, hostile))
@@ -69,6 +70,7 @@ def test_hostile_words_stay_text(browser, rel, tmp_path, hostile):
         assert sheet.asked([fragment(["100"], ["300"])]) == [[*written(answered(rel, ["100"], ["300"])), ""]]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("screen", [PHONE, WIDE], ids=["phone", "wide"])
 @pytest.mark.parametrize("text", ["x" * 300, "\u4e2d" * 300, "\u05d0" * 300, "https://example.org/" + "x" * 280])
 def test_long_words_fit_every_screen(browser, rel, tmp_path, screen, text):
@@ -151,6 +153,7 @@ def test_without_a_title_they_are_as_ever(rel):
     assert f'aria-label="{FLIGHTS.title}: released records along x"' in rel._repr_html_()
 
 
+@pytest.mark.long
 def test_records_have_the_custodians_name_on_the_page(browser, tmp_path):
     name = "flights & <b>gates</b>"
     rel = line(about=replace(FLIGHTS, plural=name))

@@ -33,6 +33,7 @@ def refused(data, named):
 # --- what contradicts itself ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(10)
 @pytest.mark.parametrize("variance", [0, 0.0, 1e-300, 1e-17, 1e-16, 1.0, 7.99, 1e6, 1e38])
 @pytest.mark.parametrize("number", range(16))
 def test_noise_is_what_the_budget_gives(seeds, number, variance):
@@ -160,6 +161,7 @@ def same(rel):
     assert load(data).to_json() == data
 
 
+@pytest.mark.long_but(4)
 @pytest.mark.parametrize("name", dawa.mechanisms.names(with_error_bars=True))
 @pytest.mark.parametrize("axes", AXES)
 def test_every_mechanism_along_all_axes(table, axes, name):
@@ -167,6 +169,7 @@ def test_every_mechanism_along_all_axes(table, axes, name):
         same(dawa.release(table, AXES[axes], mechanism=name, **{"epsilon": "1/2", **options}))
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("options", KINDS.values(), ids=KINDS)
 def test_every_kind_of_release(table, options):
     bounded = [(axes, more) for axes in (AXES[1], AXES[2]) for more in MEASURED]

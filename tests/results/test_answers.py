@@ -55,6 +55,7 @@ def spiky(n=256):
 RANGES = [(37, 38), (30, 37), (0, 256), (35, 60), (90, 200), (130, 150), (188, 200), (1, 255), (191, 194), (230, 241)]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("confidence", [0.5, 0.9])
 def test_noise_stays_within_its_margin_as_often_as_promised(confidence):
     """Ranges on bucket bounds, no bias: an exact binomial bound for each range."""
@@ -71,6 +72,7 @@ def test_noise_stays_within_its_margin_as_often_as_promised(confidence):
     assert failed.sum() > 0, "margins are not absurdly wide"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mechanism", ["dawa", "dawa-2014", "partition-uniform"])
 def test_the_truth_lies_between_low_and_high_as_often_as_promised(mechanism):
     cells, draws, confidence = spiky(), 150, 0.8
@@ -83,6 +85,7 @@ def test_the_truth_lies_between_low_and_high_as_often_as_promised(mechanism):
     assert (failed <= failures_allowed(draws, confidence)).all()
 
 
+@pytest.mark.long
 def test_a_spike_hidden_in_a_given_bucket_is_covered():
     """The worst case for evenness: all records of a wide bucket in one cell, asked for with and without it."""
     cells, draws, confidence = np.zeros(64, int), 300, 0.9
@@ -98,6 +101,7 @@ def test_a_spike_hidden_in_a_given_bucket_is_covered():
     assert (failed <= failures_allowed(draws, confidence)).all()
 
 
+@pytest.mark.long
 def test_a_spike_that_the_walk_may_hide_is_covered():
     """At this epsilon the walk leaves the spike inside a wide bucket in some runs and finds it in others."""
     cells, draws, confidence = np.full(128, 2), 300, 0.9
@@ -205,6 +209,7 @@ def test_the_interval_is_made_of_the_parts_that_are_told(partition):
 # --- many cut buckets, as on maps -----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(st.one_of(st.just(0), st.integers(0, 9), st.integers(0, 10**6)), st.booleans()), min_size=1))
 def test_any_part_of_a_bucket_differs_from_its_share_by_at_most_the_unevenness(cells):
@@ -297,6 +302,7 @@ def border_cells(lo, hi, shape):
     return max(count, 1)
 
 
+@pytest.mark.long_but(5)
 @pytest.mark.parametrize("mechanism", ["dawa", "partition-uniform", "ugrid", "privelet", "identity"])
 @pytest.mark.parametrize("shape", [(16, 16), (9, 14), (5, 6, 4)], ids=str)
 def test_answers_on_maps_equal_a_slow_twin(mechanism, shape):
@@ -337,6 +343,7 @@ def rough_map():
     return cells
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("mechanism", "draws"), [("dawa", 120), ("partition-laplace", 200), ("ugrid", 150), ("privtree", 150)]
 )

@@ -110,6 +110,7 @@ def with_text(content, change):
 # --- there and back -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(4)
 @pytest.mark.parametrize("name", [*LINES, *MAPS])
 def test_values_are_those_of_json(tmp_path, name):
     rel = made(name)

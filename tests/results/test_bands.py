@@ -103,6 +103,7 @@ def covered(counts, confidence, runs, mechanism):
     return right
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mechanism", ["dawa", "identity"])
 def test_all_limits_are_right_together_as_often_as_they_say(mechanism, monkeypatch):
     monkeypatch.setattr(bands, "DRAWS", 99)

@@ -168,10 +168,12 @@ def covered(ages, factor=1.0, confidence=0.9):
     return right
 
 
+@pytest.mark.long
 def test_intervals_of_overlapping_ranges_are_right_as_often_as_they_say(ages):
     assert all(stats.binom.cdf(right, RUNS, 0.9) > 1e-5 for right in covered(ages).values())
 
 
+@pytest.mark.long
 def test_this_measure_can_fail(ages):
     assert all(stats.binom.cdf(right, RUNS, 0.9) < 1e-5 for right in covered(ages, factor=0.3).values())
 

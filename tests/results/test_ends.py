@@ -49,6 +49,7 @@ def agree(axes, lo, hi):
     return True
 
 
+@pytest.mark.long_but(12)
 @pytest.mark.parametrize("axis", AXES, ids=str)
 @pytest.mark.parametrize("kind", [float, np.int64, np.int16, np.uint8, np.float32, "text"])
 def test_arrays_of_all_types_are_read_like_single_numbers(axis, kind):

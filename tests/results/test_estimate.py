@@ -34,6 +34,7 @@ def runs(n):
 # --- the distribution of estimates ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("strategy", ["leaves", "greedy", "uniform", "geometric", "levels"])
 def test_estimates_are_unbiased_and_their_variances_are_right(strategy):
     """Over seeds, on fixed buckets: means within 5 standard errors, variances within 5 of theirs.
@@ -52,6 +53,7 @@ def test_estimates_are_unbiased_and_their_variances_are_right(strategy):
     assert (np.abs(answers.var(axis=0) / variances - 1) <= 5 * math.sqrt(5 / draws)).all()
 
 
+@pytest.mark.long
 def test_bucket_totals_are_unbiased_where_the_data_chose_the_buckets():
     """Given any buckets, errors in units of their deviations have mean 0 and variance 1."""
     cells, standard = made(128, seed=3), []

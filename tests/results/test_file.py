@@ -60,6 +60,7 @@ def load(tmp_path, content):
 # --- there and back -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(6)
 @pytest.mark.parametrize("options", CASES.values(), ids=CASES)
 def test_a_release_is_read_back_to_the_last_bit(tmp_path, schema, options):
     rel = made(**options)
@@ -336,6 +337,7 @@ def boxed():
     return written(mapped(mechanism="ugrid"))
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("options", MAPS.values(), ids=MAPS)
 def test_a_map_is_read_back_to_the_last_bit(tmp_path, schema, options):
     rel = mapped(**options)
@@ -403,6 +405,7 @@ def test_all_files_together_name_exactly_the_fields_of_the_schema(schema, data, 
     assert orders == set(known["buckets"]["properties"]["order"]["enum"]) == set(release_parts.ORDERS)
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize(
     ("where", "value"),
     [
@@ -462,6 +465,7 @@ def test_a_range_is_no_map(tmp_path, data):
         load(tmp_path, changed(data, ("buckets", "order"), "hilbert"))
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("strategy", choose.NAMES)
 def test_whatever_strategy_can_be_chosen_can_be_read_back(tmp_path, schema, strategy):
     """What is offered gets into releases, and those are paid for."""

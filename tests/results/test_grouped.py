@@ -197,6 +197,7 @@ SPIKY = [np.where(np.arange(64) % 9 == g, 400, 3) for g in range(3)]
 SMOOTH = [np.full(64, 10 * (g + 1)) for g in range(3)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("truth", [SPIKY, SMOOTH], ids=["spiky", "smooth"])
 @pytest.mark.parametrize("options", [{"effort": "fast"}, {"mechanism": "identity"}], ids=str)
 def test_intervals_hold_the_truth_as_often_as_they_say(truth, options):

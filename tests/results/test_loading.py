@@ -61,6 +61,7 @@ def put(data, where, value):
 # --- every failure names its field ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(6)
 @pytest.mark.parametrize(
     ("where", "value", "named"),
     [
@@ -227,6 +228,7 @@ def grown(data, change, seed):
     return data
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("change", ["_huge_axis", "_huge_map", "_halves", "_walked", "_dated", "_extreme", "_measured"])
 def test_a_small_file_stays_small(seeds, change):
     """Files that fit together, over as many cells as there can be."""
@@ -343,6 +345,7 @@ def test_strategies_that_cost_more_than_their_bytes_are_refused(data, kind):
 # --- the schema says it -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_whatever_is_accepted_is_valid_under_the_schema():
     """By the reference library, which reads the same file in its own way."""
     target, accepted = Loader(is_valid()), 0
@@ -352,6 +355,7 @@ def test_whatever_is_accepted_is_valid_under_the_schema():
     assert accepted > 100
 
 
+@pytest.mark.long
 def test_whatever_the_schema_refuses_is_refused(seeds):
     """The other way round it cannot be: no schema adds up what was spent."""
     valid, invalid = is_valid(), 0

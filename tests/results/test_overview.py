@@ -28,6 +28,7 @@ def test_a_warning_says_how_many_and_what_to_check(right, wrong, begins):
         assert found.warning == ""
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("seed", range(20))
 def test_noise_alone_warns_of_nothing(seed):
     """Few records, or many ways of having no cell: the sum of all that was cut off at 0 is not taken for records."""
@@ -85,6 +86,7 @@ def test_the_most_frequent_come_first():
     assert found.share == pytest.approx(350 / 1350, abs=0.02)
 
 
+@pytest.mark.long
 def test_the_total_holds_the_truth_as_often_as_it_says():
     """Two hundred releases of the same table; 95% is a lower bound, so misses are rarer than one in twenty."""
     table = {"a": [1] * 200 + [None] * 37 + [50] * 13, "b": [1] * 240 + [None] * 10}

@@ -158,6 +158,7 @@ def test_the_interval_reaches_to_the_last_value_of_a_wide_cell():
 RUNS = 400
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mechanism", ["dawa", "identity"])
 @pytest.mark.parametrize("confidence", [0.6, 0.9])
 def test_it_is_right_as_often_as_it_says_and_not_much_more(mechanism, confidence):

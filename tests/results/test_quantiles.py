@@ -153,6 +153,7 @@ def plain(value):
 # --- laws -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(5)
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
@@ -166,6 +167,7 @@ def test_a_quantile_is_that_of_the_slow_twin(kind, data):
     assert cell <= border < cell + 1, "it lies in its cell, and so on the axis"
 
 
+@pytest.mark.long_but(5)
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())

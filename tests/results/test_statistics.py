@@ -260,6 +260,7 @@ def covered(factor=1.0, confidence=0.9):
     return right
 
 
+@pytest.mark.long
 def test_they_are_right_as_often_as_they_say():
     assert all(stats.binom.cdf(right, RUNS, 0.9) > 1e-5 for right in covered().values())
 

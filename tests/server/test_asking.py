@@ -53,6 +53,7 @@ WRITTEN = [
 ]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(("name", "text"), WRITTEN)
 def test_ranges_are_read_as_on_the_command_line(client, folder, name, text):
     (typed,) = command("query", folder / f"{name}.json", text, "--json").json["answers"]

@@ -46,6 +46,7 @@ def here(folder, doors=None):
         listening.close()
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("sent", [b"", b"GET /hea", b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: "])
 def test_headers_that_do_not_come(folder, monkeypatch, sent):
     monkeypatch.setattr(connections, "HEAD_SECONDS", 0.5)
@@ -54,6 +55,7 @@ def test_headers_that_do_not_come(folder, monkeypatch, sent):
         assert statuses(said(port, HEALTH + sent)) in ([200], [200, 408]), "also after an answer"
 
 
+@pytest.mark.long
 def test_bytes_in_between_do_not_help(folder, monkeypatch):
     """Neither headers nor a body can be drawn out, and neither can what comes after a refusal."""
     monkeypatch.setattr(connections, "HEAD_SECONDS", 0.5)

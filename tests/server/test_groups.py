@@ -127,6 +127,7 @@ def test_what_cannot_be_asked(client, path, hint):
     assert hint in refused(client, path)
 
 
+@pytest.mark.long
 def test_many_groups_are_asked_in_many_short_steps():
     """So nobody waits for a thousand groups at once: other clients get their turns between the steps."""
     table = {"age": np.arange(4000) % 100, "shop": np.arange(4000) % 400}

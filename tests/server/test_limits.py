@@ -174,6 +174,7 @@ def test_steps_hold_all_ranges_and_cost_about_the_same():
     assert list(costs.steps([], call=1)) == []
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("part", [0, 0.5])
 def test_answers_step_by_step_are_the_same(maps, part):
     """On maps, linear algebra may round the last digits of margins in another way; nothing else differs."""

@@ -73,12 +73,14 @@ def test_every_path_is_tried(described):
     assert found == PATHS
 
 
+@pytest.mark.long_but(5)
 @pytest.mark.parametrize(("path", "name"), RIGHT)
 def test_what_is_described(described, path, name):
     """No 5xx, nothing that the description does not announce, nothing right refused for its form."""
     ask(described, path, name, GenerationMode.POSITIVE)
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize(("path", "name"), WRONG)
 def test_what_is_not(described, path, name):
     """Nothing wrong is accepted."""

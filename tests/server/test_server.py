@@ -524,6 +524,7 @@ def test_an_open_address_says_what_that_means(releases, tmp_path, monkeypatch):
     assert not command("serve", tmp_path, "--port", 0).err
 
 
+@pytest.mark.long
 def test_a_thousand_clients_at_once(folder, releases):
     clients, release = 1000, releases["ages"]
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -550,6 +551,7 @@ def test_a_thousand_clients_at_once(folder, releases):
     assert "Traceback" not in server.err
 
 
+@pytest.mark.long
 def test_several_workers(folder, releases):
     with Served(folder, "--workers", "2") as server:
         status, found = asyncio.run(asked(server.port, "/releases/ages/answer?lo=18&hi=65"))

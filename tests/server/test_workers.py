@@ -45,6 +45,7 @@ def ended(process):
     os.close(descriptor)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
 def test_a_killed_worker_is_replaced_by_one_that_says_the_same(tmp_path):
     before = saved(tmp_path, 1)
@@ -65,6 +66,7 @@ def test_a_killed_worker_is_replaced_by_one_that_says_the_same(tmp_path):
     assert "Traceback" not in server.err
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_no_worker_outlives_the_server(tmp_path, number):
@@ -80,6 +82,7 @@ def test_no_worker_outlives_the_server(tmp_path, number):
             socket.create_connection(("127.0.0.1", server.port))
 
 
+@pytest.mark.long
 def test_workers_that_do_not_stay(monkeypatch):
     monkeypatch.setattr(running, "_one_of_several", os.abort)
     with running.bound("127.0.0.1", 0) as listening, pytest.raises(OptionError, match="end as soon as they start"):

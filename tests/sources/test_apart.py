@@ -27,6 +27,7 @@ numbers = st.none() | st.integers(-60, 60)
 words = st.none() | st.sampled_from(["None", "Mild", "Severe", "severe", "NA", ""])
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(numbered() | edged(), ordered, st.lists(st.tuples(numbers, words), max_size=30))
 def test_every_record_is_in_one_place_at_most(axis, categories, rows):
@@ -47,6 +48,7 @@ def test_dates_too(axis, days):
 floats = st.none() | st.sampled_from([float("nan"), float("inf"), -0.0, 0.7]) | st.floats(-60, 60)
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(numbered() | edged(), st.lists(floats, max_size=30), st.booleans())
 def test_what_has_no_value_is_the_rest_of_a_parquet_file(tmp_path_factory, axis, values, none_missing):
@@ -59,6 +61,7 @@ def test_what_has_no_value_is_the_rest_of_a_parquet_file(tmp_path_factory, axis,
         assert sum(everything(path, axis).values()) == len(values)
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
 @pytest.mark.parametrize("values", [[-1, float("nan"), 0, 3], [float("nan"), 1], [1, 0, float("nan"), float("nan")]])
 def test_a_parquet_files_statistics_hide_no_nan(tmp_path, kind, values):
@@ -77,6 +80,7 @@ def test_a_parquet_files_statistics_hide_no_nan(tmp_path, kind, values):
     assert by_unit == everything(table, n, unit="x", max_rows_per_unit=9)
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", [pa.int64(), pa.uint64(), pa.timestamp("us"), pa.decimal128(18, 0)])
 def test_nothing_is_concluded_from_a_parquet_files_statistics(tmp_path, kind):
     """Here they are wrong, as old writers' are for some types: the values that they state are those of another file."""
@@ -102,6 +106,7 @@ def test_nothing_is_concluded_from_a_parquet_files_statistics(tmp_path, kind):
     assert sum(everything(path, n, where=where).values()) in {1, 2}
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("size", [32_764, 32_765, 32_766, 32_767, 32_768, 40_000])
 def test_axes_of_about_as_many_cells_as_small_numbers_have(tmp_path, size):
     values = [-(10**12), -1, 0, 1, size - 2, size - 1, size, 10**12, None, None]
@@ -174,6 +179,7 @@ def by_hand(table, most):
     return counts
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(rows, st.integers(1, 4), st.sampled_from(["a", "b"]))
 def test_with_a_unit_records_apart_come_last_and_nobody_else_moves(table, most, who):
@@ -213,6 +219,7 @@ def test_answers_say_what_a_clipped_end_holds():
     assert str(one.answer(0, 10)).endswith("; with everything below 0 and everything from 10 on")
 
 
+@pytest.mark.long
 def test_intervals_of_records_apart_hold_as_often_as_promised():
     """4,000 intervals at 90%: at most 10% and five standard deviations of them may miss."""
     axis, misses, runs = Axis("x", 0, 4, outside="own"), 0, 1000
@@ -225,6 +232,7 @@ def test_intervals_of_records_apart_hold_as_often_as_promised():
     assert misses <= 0.1 * 3 * runs + 5 * (0.09 * 3 * runs) ** 0.5
 
 
+@pytest.mark.long
 def test_noise_inside_and_apart_is_not_the_same():
     """A seed makes both repeatable; they still draw one after the other from one stream."""
     table, axis = {"x": [1] * 50 + [None] * 50}, Axis("x", 1, 2)

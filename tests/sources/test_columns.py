@@ -36,6 +36,7 @@ def test_integers(axis, kind, data):
     assert everything({"x": np.array(values, kind)}, axis) == expected((axis,), values)
 
 
+@pytest.mark.long
 @ENGINE
 @given(numbered() | edged(), st.sampled_from([np.float32, np.float64]), st.data())
 def test_floats(axis, kind, data):
@@ -47,6 +48,7 @@ def test_floats(axis, kind, data):
     assert everything({"x": np.array(values, kind)}, axis) == expected((axis,), values)
 
 
+@pytest.mark.long
 @ENGINE
 @given(numbered() | edged(), st.integers(0, 12), st.data())
 def test_decimals(axis, digits, data):
@@ -57,6 +59,7 @@ def test_decimals(axis, digits, data):
     assert everything({"x": column}, axis) == expected((axis,), values)
 
 
+@pytest.mark.long_but(8)
 @pytest.mark.parametrize("outside", ["clip", "drop"])
 @pytest.mark.parametrize(
     ("start", "step", "kind"),
@@ -93,6 +96,7 @@ def test_an_axis_wider_than_64_bits_is_refused():
         assert found({"x": np.array([1])}, axis) == {axis.size // 2: 1}
 
 
+@pytest.mark.long_but(4)
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize(
     ("start", "step", "size"),
@@ -143,6 +147,7 @@ def test_cells_that_floats_do_not_tell_apart_are_refused(axis, kind):
 # --- dates, categories, several axes --------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @ENGINE
 @given(dated(), st.data())
 def test_times(axis, data):
@@ -174,6 +179,7 @@ def test_times_of_every_unit(unit):
     assert everything({"x": values}, axis) == expected((axis,), values.tolist() if unit != "ns" else list(values))
 
 
+@pytest.mark.long
 def test_nanoseconds_at_the_ends_of_their_line():
     values = np.array([-(2**63) + 10**9, 2**63 - 10**9, -1, 999, 1000, 0], "M8[ns]")
     for axis in (
@@ -194,6 +200,7 @@ def test_categories_of_every_type():
     assert found(frame, Axis.ordered("x", ["A", "B"])) == {0: 2, 1: 1}
 
 
+@pytest.mark.long
 @ENGINE
 @given(st.lists(st.tuples(st.integers(-3, 12), st.sampled_from(["A", "B", "?"]), st.floats(-2, 2)), max_size=30))
 def test_several_axes_are_numbered_row_by_row(rows):

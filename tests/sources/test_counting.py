@@ -51,6 +51,7 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.mark.long_but(4)
 @pytest.mark.parametrize(
     "name",
     [
@@ -69,6 +70,7 @@ def test_files(folder, name):
         assert found(str(path).replace("[1]", "[[]1]"), X) == COUNTED
 
 
+@pytest.mark.long_but(5)
 @pytest.mark.parametrize(
     "make",
     [

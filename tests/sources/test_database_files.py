@@ -124,6 +124,7 @@ def bytes_read():
     return int(place.read_text(encoding="ascii").splitlines()[0].split()[1])
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("form", ["SQLite", "DuckDB"])
 def test_of_a_large_database_little_is_read_before_paying(tmp_path, book, form):
     path = tmp_path / "x.db"
@@ -147,6 +148,7 @@ def test_of_a_large_database_little_is_read_before_paying(tmp_path, book, form):
     assert bytes_read() - before > 15 * 2**20, "the same count sees the rows when they are read"
 
 
+@pytest.mark.long
 def test_no_value_is_told(tmp_path, book, capfd):
     """Canaries in every cell: in errors, in the ledger, in the release, on the screen."""
     for table in (

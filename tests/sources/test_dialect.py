@@ -36,6 +36,7 @@ def test_names_say_what_stands_between_fields():
         sources.csv(5)
 
 
+@pytest.mark.long
 def test_encodings_of_one_byte_and_of_unicode_are_known_and_no_others():
     """Damage must end with the character that is damaged; shift states and lead bytes reach further."""
     known = set()

@@ -39,6 +39,7 @@ ENDS = {
 }
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ENDS)
 def test_duckdb_with_the_ends_of_every_type(tmp_path, kind):
     odd, axes = ENDS[kind]
@@ -53,6 +54,7 @@ def test_duckdb_with_the_ends_of_every_type(tmp_path, kind):
             )
 
 
+@pytest.mark.long
 def test_conditions_on_the_ends_of_every_type(tmp_path):
     for kind, (odd, _) in ENDS.items():
         word = {"varchar": "'A'", "enum('A', 'B')": "'C'", "boolean": "true"}.get(kind, "1")
@@ -70,6 +72,7 @@ def test_conditions_on_the_ends_of_every_type(tmp_path):
                 check_neighbours(outcome(table, axis, where=asked), fewer)
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("place", [0, MANY // 2, MANY])
 def test_one_record_more_behind_many_in_duckdb(tmp_path, place):
     path = tmp_path / "x.duckdb"

@@ -48,11 +48,13 @@ def _plain(value):
     return float(value) if type(value).__name__ == "float32" else value
 
 
+@pytest.mark.long_but(12)
 @pytest.mark.parametrize("axes", ALL, ids=named)
 def test_duckdb(duckdb_table, axes):
     assert everything(duckdb_table, *axes) == expected(axes, *columns(axes))
 
 
+@pytest.mark.long_but(12)
 @pytest.mark.parametrize("axes", ALL, ids=named)
 def test_postgres(postgres_table, axes):
     assert everything(postgres_table, *axes) == expected(axes, *columns(axes))

@@ -51,6 +51,7 @@ def some(count=200):
     return EDGES + np.random.default_rng(1).integers(LEAST, MOST, count).tolist()
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(("start", "step"), AXES)
 def test_whole_numbers_text_and_decimals(start, step):
     one, values = axis(start, step), some()
@@ -61,6 +62,7 @@ def test_whole_numbers_text_and_decimals(start, step):
     assert found({"x": decimals}, one) == wanted
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(st.integers(LEAST, MOST), st.integers(1, 2**20), st.lists(st.integers(LEAST, MOST), min_size=1, max_size=20))
 def test_any_step_from_anywhere(start, step, values):
@@ -118,6 +120,7 @@ def test_postgres_finds_the_same_cells(postgres):
             assert found(sources.table(postgres, name), one) == cells(one, values)
 
 
+@pytest.mark.long
 def test_spark_finds_the_same_cells(spark):
     values = some()
     whole = spark.createDataFrame([(value,) for value in values], "x bigint").coalesce(1)
@@ -129,6 +132,7 @@ def test_spark_finds_the_same_cells(spark):
             assert found(table, one) == cells(one, values)
 
 
+@pytest.mark.long
 def test_spark_keeps_letters_at_the_ends_of_text(spark):
     """Space around text is ignored; the letters f and v are none."""
     table = spark.createDataFrame([("f",), (" true\x0b",), ("2013-01-05f",), ("2013-01-05 ",)], "x string").coalesce(1)

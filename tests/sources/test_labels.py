@@ -129,6 +129,7 @@ def test_tables_of_engines_have_the_names_that_engines_know():
     assert label(ibis.range(5).unnest().name("x").as_table()) == "ibis:expression"
 
 
+@pytest.mark.long
 def test_spark_tables_by_name_and_frames_without(spark):
     assert label(sources.table(spark, "people", "hr")) == "spark:hr.people"
     assert label(spark.sql("select 1 as x")) == "spark"

@@ -95,11 +95,13 @@ def many(size=1500):
     return [*HOSTILE, None, *made]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("axis", AXES, ids=str)
 def test_lists_are_read_as_python_reads_them(axis):
     assert everything({"x": many()}, axis) == expected(axis, many())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("axis", [AXES[0], AXES[4]], ids=str)
 @settings(max_examples=8, deadline=None)
 @given(values=st.lists(texts | st.none(), max_size=6), more=texts)
@@ -110,6 +112,7 @@ def test_one_record_moves_one_count(axis, values, more):
     assert everything({"x": [more, *values]}, axis) == expected(axis, [more, *values])
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("axis", [AXES[0], AXES[4]], ids=str)
 @pytest.mark.parametrize("kind", WRITERS)
 def test_tables_are_read_alike(tmp_path, kind, axis):
@@ -117,6 +120,7 @@ def test_tables_are_read_alike(tmp_path, kind, axis):
     assert everything(WRITERS[kind](tmp_path, pa.array(values, pa.string())), axis) == expected(axis, values)
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("axis", [AXES[0], AXES[4]], ids=str)
 def test_files_are_read_alike(tmp_path, axis):
     values = many(100)
@@ -133,6 +137,7 @@ def test_files_are_read_alike(tmp_path, axis):
     assert everything(tmp_path / "x.xlsx", axis) == expected(axis, plain)
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("kind", [pa.int8(), pa.int32(), pa.int64(), pa.uint8(), pa.uint32(), pa.uint64()], ids=str)
 def test_whole_numbers_are_addresses_of_version_4(kind):
     least, most = (
@@ -163,6 +168,7 @@ def test_declared_words_are_missing():
     assert everything(table, AXES[1]) == {1 << 24: 1, ("missing",): 1}
 
 
+@pytest.mark.long
 def test_postgres_reads_addresses_alike(postgres):
     values = many(300)
     with psycopg.connect(postgres) as connection:
@@ -192,6 +198,7 @@ def test_postgres_reads_addresses_alike(postgres):
         assert everything(sources.table(postgres, "numbers"), axis) == expected(axis, map(sources_text, numbers))
 
 
+@pytest.mark.long
 def test_spark_reads_addresses_alike(spark):
     values = many(300)
     table = spark.createDataFrame([(value,) for value in values], "x string").coalesce(1)

@@ -48,7 +48,12 @@ def test_a_header_is_searched_once(tmp_path, monkeypatch):
     assert sum(looked) < 4 * path.stat().st_size
 
 
-@pytest.mark.parametrize("data", [b"x," + b"a" * 200_000 + b"\n1,2\n", b"a" * 3_000_000, b'"' + b"a,b,1\n" * 200_000])
+@pytest.mark.long_but(1)
+@pytest.mark.parametrize(
+    "data",
+    [b"x," + b"a" * 200_000 + b"\n1,2\n", b"a" * 3_000_000, b'"' + b"a,b,1\n" * 200_000],
+    ids=["after a comma", "one word", "in quotes"],
+)
 def test_a_first_line_that_is_none_is_refused(tmp_path, data):
     path = tmp_path / "x.csv"
     path.write_bytes(data)
@@ -108,12 +113,14 @@ TIMES = {
 }
 
 
+@pytest.mark.long_but(4)
 @pytest.mark.parametrize("text", TIMES)
 def test_times_with_something_behind_them(text):
     for axis, cell in zip((DAY, DAY_IN_UTC), TIMES[text], strict=True):
         assert found({"x": [text]}, axis) == ({} if cell is None else {cell: 1})
 
 
+@pytest.mark.long
 def test_times_of_96_bits_are_where_they_are(tmp_path):
     moments = [datetime(9999, 12, 31), datetime(2013, 1, 2), datetime(1, 1, 1)]  # noqa: DTZ001  as they are written
     table = pa.table({"x": pa.array(moments, pa.timestamp("us")), "who": ["a"] * 3})
@@ -168,6 +175,7 @@ def test_long_lists_are_sliced_and_not_walked_through():
 # --- units ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -258,6 +266,7 @@ except KeyboardInterrupt as error:
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX has them")
 def test_ctrl_c_while_reading_is_ctrl_c(tmp_path):
     """An engine would make an error of its own of it, or read on to the end."""
@@ -271,6 +280,7 @@ def test_ctrl_c_while_reading_is_ctrl_c(tmp_path):
     assert "epsilon=1 was spent on dataset 'hr'" in told
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
 def test_a_byte_order_mark_belongs_to_no_record(tmp_path, encoding):
     """In a file without a header, the first record may begin with a mark; a record before it changes nothing."""

@@ -206,6 +206,7 @@ TABLES = {
 }
 
 
+@pytest.mark.long_but(4)
 @pytest.mark.parametrize("name", TABLES)
 def test_no_source_tells_a_value(told, data, name):
     few = AXES if name in {"CSV", "lists", "Parquet"} else ("numbers", "zoned", "letters", "absent")
@@ -297,6 +298,7 @@ STEPS = {
 }
 
 
+@pytest.mark.long_but(1, of="how")
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("how", [fail, full, exhausted], ids=lambda how: how.__name__)
 def test_no_failing_step_tells_a_value(told, data, monkeypatch, step, how):
@@ -354,6 +356,7 @@ print(outcome(path, Axis.ordered("x", ["A", "B"])))
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [as_parquet, lambda folder: as_arrow(folder, "x")], ids=["Parquet", "Arrow"])
 def test_damaged_files_with_a_schema_tell_nothing_and_do_not_end_the_process(data, make):
     """In a process of its own: some damage has made libraries read where nothing is."""
@@ -377,6 +380,7 @@ def test_a_reservation_that_fails_tells_nothing(told, data, monkeypatch):
 # --- the command line -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(6)
 @pytest.mark.parametrize(
     "flags",
     [

@@ -14,6 +14,7 @@ from helpers.reading import X, check_neighbours, outcome
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
 
+@pytest.mark.long
 def test_control_a_sniffed_file_breaks_the_law(tmp_path):
     """DuckDB's own reader looks at the first rows, and then meets a field in quotes with line breaks."""
     path = tmp_path / "x.csv"

@@ -32,6 +32,7 @@ def test_names_of_folders_say_nothing(tmp_path):
     assert found(tmp_path / "other", Axis.ordered("x", ["A"])) == {0: 1}
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize(
     "name", ["data[1]", "data*", "data?", "da ta", "data'", "data%20", "{a,b}", "**", "data\\1", "[!a]"]
 )

@@ -118,6 +118,7 @@ def rows_of(maker, found):
 # --- exactly --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(12)
 @pytest.mark.parametrize("maker", MAKERS)
 @pytest.mark.parametrize("by", BY.values(), ids=BY)
 def test_every_source_counts_as_the_slow_twin_does(tmp_path, maker, by):
@@ -163,6 +164,7 @@ def test_with_a_huge_epsilon_every_cell_is_right(tmp_path, maker):
 LAW = settings(max_examples=15, deadline=None)
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("maker", ["CSV", "JSON lines", "Excel", "Parquet", "lists"])
 def test_one_record_more_moves_one_count(tmp_path, maker):
     @LAW
@@ -176,6 +178,7 @@ def test_one_record_more_moves_one_count(tmp_path, maker):
     check()
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("odd", [*range(len(ADVERSARIAL))])
 def test_a_hostile_record_deep_in_a_text_file(tmp_path, odd):
     """Beyond all rows that a reader which sniffs would look at; what is hostile stands in the grouping column too."""
@@ -224,6 +227,7 @@ people = st.lists(
 )
 
 
+@pytest.mark.long
 @LAW
 @given(people, st.integers(1, 3), st.sampled_from(["a", "b", "NA"]), st.booleans())
 def test_the_cap_holds_for_all_groups_together(found, most, who, other):

@@ -154,6 +154,7 @@ HOLDERS = {
 }
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("holder", HOLDERS)
 @pytest.mark.parametrize("base", BASES)
 def test_values_without_a_type_are_read_one_by_one(holder, base):
@@ -175,6 +176,7 @@ def test_values_without_a_type_are_read_one_by_one(holder, base):
     assert not wrong
 
 
+@pytest.mark.long
 def test_all_values_at_once_are_as_many_as_they_are_alone():
     for axis in (X, Axis.dates("x", "2013-01-01", "2014-01-01")):
         values = [value for name, value in LOOSE.items() if name != "Unhashable"]
@@ -189,6 +191,7 @@ def test_float32_values_keep_their_cell_beside_a_float():
     assert found({"x": [np.float32(0.7)] * 40 + [0.5]}, axis) == {5: 1, 7: 40}
 
 
+@pytest.mark.long
 def test_one_value_of_two_gigabytes_does_not_stop_the_run():
     """Its memory is a hole: nothing of it is ever touched."""
     size = 2**31 + 5
@@ -239,6 +242,7 @@ def with_one_more(array, value):
     return np.concatenate((one.astype(kind), array.astype(max(kind, array.dtype) if array.dtype.kind == "U" else kind)))
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("name", NUMPY)
 def test_numpy_arrays(name):
     array, odd, axis = NUMPY[name]
@@ -319,6 +323,7 @@ PANDAS = {
 }
 
 
+@pytest.mark.long_but(4)
 @pytest.mark.parametrize("name", PANDAS)
 def test_pandas_columns(name):
     make, base, odd, axis = PANDAS[name]

@@ -76,6 +76,7 @@ def plain_lines():
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ["jsonl", "ndjson.gz"])
 def test_one_hostile_line_anywhere(tmp_path, plain_lines, ending):
     """At the front, in the middle, and behind 130,000 lines."""
@@ -97,6 +98,7 @@ def test_one_hostile_line_anywhere(tmp_path, plain_lines, ending):
     assert (more[1] - fewer[1]) == {5: 1}, "the test can see a line"
 
 
+@pytest.mark.long
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.sampled_from(HOSTILE[:9] + HOSTILE[10:]), max_size=8),
@@ -128,6 +130,7 @@ def test_blocks_do_not_matter(tmp_path):
         assert rows == expected, block
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("block", [1, 50, 2**21])
 def test_a_line_that_is_too_long_is_left_out_in_every_block(tmp_path, monkeypatch, block):
     monkeypatch.setattr(places, "BLOCK", block)

@@ -115,6 +115,7 @@ WRONG = {
 }
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_a_server_does_not_have_costs_nothing_and_tells_nothing(tmp_path, site, name):
     book = ledger.opened(tmp_path / "ledger.db")
@@ -183,6 +184,7 @@ def test_files_in_s3(site):
     assert outcome("s3://bucket/x.parquet", Axis("z", 0, 1))[:2] == ("opening", "AxisError")
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("name", ["nothing.csv", "nothing.parquet", "nothing.jsonl", "x.xlsx", "x"])
 @pytest.mark.usefixtures("site")
 def test_what_is_not_in_s3_costs_nothing_and_tells_nothing(tmp_path, name):

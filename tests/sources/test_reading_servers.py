@@ -70,6 +70,7 @@ def server(postgres):
     return postgres
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("name", SERVER)
 def test_postgres_with_the_ends_of_every_type(server, name):
     _, odd, axes = SERVER[name]
@@ -123,6 +124,7 @@ CLUSTER = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CLUSTER)
 def test_spark_with_the_ends_of_every_type(spark, name):
     kind, odd, axes = CLUSTER[name]
@@ -144,6 +146,7 @@ def test_spark_with_the_ends_of_every_type(spark, name):
             check_neighbours(outcome(frame([odd[0], usual, usual]), axis), fewer)
 
 
+@pytest.mark.long
 def test_spark_runs_no_job_before_the_reservation(spark, tmp_path):
     """Every row fails when it is computed: a refusal for lack of budget proves that none was."""
     book = ledger.opened(tmp_path / "ledger.db")

@@ -158,6 +158,7 @@ PAIRED = [
 ]
 
 
+@pytest.mark.long_but(1, of="writer")
 @pytest.mark.parametrize(("writer", "name"), PAIRED)
 def test_typed_columns_are_counted_as_by_hand_at_the_ends_of_their_type(tmp_path, name, writer):
     """Counting by hand looks at one value at a time; what equals it on both tables obeys the law."""
@@ -200,6 +201,7 @@ def plain_rows():
     ]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
 def test_text_files_with_one_adversarial_record_anywhere(tmp_path, plain_rows, ending):
     """At the front, in the middle, and behind 30,000 rows with three megabytes of text."""
@@ -231,6 +233,7 @@ def write_many(folder, form, values, note, kind):
     return path
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 @pytest.mark.parametrize("place", [0, MANY // 2, MANY])
 def test_typed_files_with_one_adversarial_record_anywhere(tmp_path, plain_rows, form, place):

@@ -287,6 +287,7 @@ def run(line, folder):
     )
 
 
+@pytest.mark.long
 def test_a_shell_pipes_files_into_the_command(tmp_path):
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(TEXT))
     (tmp_path / "x.jsonl").write_bytes(LINES)

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -136,6 +137,7 @@ tidy = st.lists(st.tuples(lines, st.sampled_from([b"\n", b"\r\n", b"\r"])), max_
 )
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(tidy | nasty, st.sets(st.integers(0, 4), min_size=1), st.sampled_from([None, '"']), st.sampled_from(BLOCKS))
 def test_fields_that_nobody_wants_take_none_from_others(data, wanted, quote, block):
@@ -161,6 +163,7 @@ def test_a_record_is_left_out_exactly_if_it_is_too_long(data, marks, most, block
         assert read(path, dialect) == fitted(short, 2)
 
 
+@pytest.mark.long
 def test_the_longest_record_in_full_size(tmp_path):
     """At 2^24 bytes, just below and just above, behind rows and before them, whatever its end."""
     path, dialect = tmp_path / "x.csv", named(2)
@@ -171,6 +174,7 @@ def test_the_longest_record_in_full_size(tmp_path):
             assert [row[0] for row in read(path, dialect)] == ["1"] * 3 + ["5"] * kept + after, (spare, rest)
 
 
+@pytest.mark.long
 def test_an_open_quote_over_hundreds_of_megabytes_neither_fills_memory_nor_stops_the_run(tmp_path):
     path = tmp_path / "x.csv"
     with path.open("wb") as file:

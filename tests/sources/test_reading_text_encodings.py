@@ -25,6 +25,7 @@ def test_compressed_files_of_several_members(tmp_path):
     assert read(path, Dialect(), ["x", "y"]) == [("1", "2"), ("3\n3", "4"), ("5", "6")]
 
 
+@pytest.mark.long_but(4)
 @pytest.mark.parametrize("strategy", [zlib.Z_DEFAULT_STRATEGY, zlib.Z_HUFFMAN_ONLY, zlib.Z_RLE, zlib.Z_FIXED])
 @pytest.mark.parametrize("rows", [1, 10, 1000, 50_000])
 def test_a_compressed_file_has_all_its_rows(tmp_path, strategy, rows):

@@ -229,6 +229,7 @@ def test_a_declared_format_of_dates(tmp_path):
     assert cells(tmp_path, zoned, BERLIN, date_format="%d.%m.%Y %H:%M %z") == [28, 30, None]
 
 
+@pytest.mark.long_but(5)
 @pytest.mark.parametrize(
     ("form", "good", "odd"),
     [

@@ -58,6 +58,7 @@ def as_lists(folder, rows):  # noqa: ARG001
     return {name: [row[place] for row in rows] for place, name in enumerate(("owner", "x", "key"))}
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("make", [as_text, as_parquet, as_lists], ids=["CSV", "Parquet", "lists"])
 def test_one_unit_more_changes_at_most_so_many_records(tmp_path, make):
     @LAW

@@ -89,6 +89,7 @@ def packed(request, monkeypatch):
     return packed
 
 
+@pytest.mark.long_but(8)
 @pytest.mark.parametrize("name", ODD)
 def test_odd_workbooks_are_read_alike_in_all_pieces(tmp_path, packed, name):
     change, expected = ODD[name]
@@ -101,6 +102,7 @@ def test_odd_workbooks_are_read_alike_in_all_pieces(tmp_path, packed, name):
     assert everything(declared, X, NOTES) == expected + header
 
 
+@pytest.mark.long_but(5)
 @pytest.mark.parametrize("damage", ["check", "longer", "shorter"])
 def test_a_part_that_is_not_what_the_directory_says_is_damaged_in_all_pieces(tmp_path, packed, damage):
     """Also if only what comes after the rows is wrong."""

@@ -90,6 +90,7 @@ def many():
     return [[int(x), f"n{int(y)}"] for x, y in zip(rng.integers(0, 10, MANY), rng.integers(0, 50, MANY), strict=True)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", [0, MANY // 2, MANY])
 def test_one_hostile_row_anywhere(tmp_path, many, place):
     """Many of them in one workbook, which is slow to write: each adds what it adds to an empty one."""
@@ -101,6 +102,7 @@ def test_one_hostile_row_anywhere(tmp_path, many, place):
     assert more == ("counted", fewer[1] + sum(alone, Counter()))
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_the_law_for_every_hostile_row(tmp_path, name):
     rows, place = [[5, "A"], ["A", "B"], [True, None], [41275.5, "A"]], list(HOSTILE).index(name) % 5
@@ -113,6 +115,7 @@ def test_the_law_for_every_hostile_row(tmp_path, name):
         check_neighbours(outcome(declared[1], axis), outcome(declared[0], axis))
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_the_law_for_every_hostile_row_under_a_condition_and_with_a_unit(tmp_path, name):
     rows, place = [[5, "A"], ["A", "B"], [True, None], [41275.5, "A"]], list(HOSTILE).index(name) % 5
@@ -130,6 +133,7 @@ values = (
 )
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(values, max_size=3), max_size=6), st.lists(values, max_size=3), st.data())
 def test_the_law_for_rows_that_programs_write(tmp_path_factory, rows, row, data):
@@ -148,6 +152,7 @@ EXPECTED = {
 }  # fmt: skip
 
 
+@pytest.mark.long_but(8)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_rows_count_as_said(tmp_path, name):
     assert found(write(tmp_path / "x.xlsx", [HEADER, HOSTILE[name]]), X) == (
@@ -196,6 +201,7 @@ def test_dates_and_times_in_both_calendars(tmp_path, late, zone):
     assert found(tmp_path / "x.xlsx", hours) == {hour: 1 + (hour == 5) for hour in range(24 * 31)}
 
 
+@pytest.mark.long
 def test_days_are_counted_as_excel_counts_them(tmp_path):
     """Excel has a 29 February 1900, so its days before that have other numbers than their distance says."""
     days = {
@@ -356,6 +362,7 @@ def test_wrong_files_cost_nothing_and_tell_nothing(tmp_path, name):
     assert book.account("rich").spent == 0
 
 
+@pytest.mark.long
 def test_damage_after_the_header_tells_nothing(tmp_path):
     data = whole(tmp_path).read_bytes()
     path = tmp_path / "x.xlsx"
@@ -384,6 +391,7 @@ def test_a_part_that_is_larger_than_the_directory_says_is_damaged(tmp_path):
     assert outcome(path, X)[:2] == ("reading", "SourceError")
 
 
+@pytest.mark.long
 def test_a_bomb_takes_little_memory(tmp_path, monkeypatch):
     """A gigabyte of nothing in a file of a megabyte: read through, never held."""
     path = tmp_path / "x.xlsx"
@@ -434,6 +442,7 @@ def before(seen, part):
     return b"".join(chunk for paid, name, chunk in seen if not paid and name == part).decode()
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("declared", [False, True])
 def test_of_a_sheet_no_byte_after_its_header_is_read_before_paying(tmp_path, taken, declared):
     book, seen = taken
@@ -474,6 +483,7 @@ def test_of_a_compressed_sheet_little_is_read_before_paying(tmp_path, taken):
     assert opened.count("<row") <= 3, "as much as one compressed byte more may hold"
 
 
+@pytest.mark.long
 def test_of_a_large_workbook_little_is_read_before_paying(tmp_path, taken):
     place = Path("/proc/self/io")
     if not place.exists():

@@ -34,14 +34,14 @@ def _plain(value):
     return float(value) if type(value).__name__ == "float32" else value
 
 
-def test_the_same_table_gives_the_same_counts(frame):
-    for some in batched(ALL):
-        assert wrong(frame, some) == []
+DOZENS = [ALL[first : first + 12] for first in range(0, len(ALL), 12)]
+"""A dozen at a time: one job has much less to set up than twelve."""
 
 
-def batched(axes):
-    """A dozen at a time: one job has much less to set up than twelve."""
-    return [axes[first : first + 12] for first in range(0, len(axes), 12)]
+@pytest.mark.long_but(1)
+@pytest.mark.parametrize("some", DOZENS, ids=lambda some: str(len(some)))
+def test_the_same_table_gives_the_same_counts(frame, some):
+    assert wrong(frame, some) == []
 
 
 def wrong(frame, some):
@@ -55,6 +55,7 @@ def wrong(frame, some):
     return [axes for axes, one in zip(some, counts, strict=True) if one != expected(axes, *columns(axes))]
 
 
+@pytest.mark.long
 def test_units_are_truncated(frame):
     axis = Axis("i8", -1000, 1000, 2000)
     for most, records in ((1, 4), (2, 6), (100, 10)):
@@ -88,6 +89,7 @@ def test_zones_must_agree(frame):
             found(frame, axis)
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("by", BY.values(), ids=BY)
 def test_groups_are_counted_as_by_the_slow_twin(spark, by):
     made = spark.createDataFrame(USUAL, "x int, g string, h smallint").coalesce(1)
@@ -96,6 +98,7 @@ def test_groups_are_counted_as_by_the_slow_twin(spark, by):
     assert outcome(made, (axis,), by) == ("counted", twin(values, axis, by, text=False))
 
 
+@pytest.mark.long
 def test_a_plan_reads_a_table_once_and_moves_counts_alone(spark, tmp_path):
     """With a unit, its rows are brought together before; nothing else is moved."""
     bench.write(tmp_path / "people.parquet", 1000)

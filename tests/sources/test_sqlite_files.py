@@ -43,6 +43,7 @@ anything = st.sampled_from(VALUES) | st.integers(-(2**63), 2**63 - 1) | st.float
 anything |= st.binary(max_size=5)
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("axis", [*NUMBERS, *INTEGERS, *NAIVE, *LETTERS, AWARE[0]], ids=str)
 def test_sqlite_values_are_read_one_by_one(tmp_path, axis):
     """As a list of the same values is, and so with the same proof."""
@@ -94,6 +95,7 @@ def test_databases_in_utf_16(tmp_path):
     assert found(tmp_path.joinpath("x.db").as_posix() + "#t", LETTERS[0]) == {0: 1, 2: 1}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", [0, MANY // 2, MANY])
 def test_one_record_more_behind_many(tmp_path, place):
     values = np.random.default_rng(4711).integers(0, 10, MANY).tolist()

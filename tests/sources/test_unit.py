@@ -44,12 +44,14 @@ def by_hand(table, most):
     return dict(counts)
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(rows, st.integers(1, 4))
 def test_the_engine_keeps_what_the_rule_says(table, most):
     assert kept(table, most) == by_hand(table, most)
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(rows, st.integers(1, 4), st.sampled_from(["a", "b", "c", "d", None]))
 def test_adding_or_removing_a_unit_changes_at_most_so_many_records(table, most, who):

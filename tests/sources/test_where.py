@@ -159,6 +159,7 @@ def held(tmp_path_factory):
 HELD = ("Arrow", "Parquet", "plain Parquet", "Polars", "DuckDB", "CSV", "lists", "pandas", "SQLite")
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", HELD)
 def test_rows_are_kept_as_by_hand(held, name):
     source, columns, untyped = held[name]
@@ -173,6 +174,7 @@ def test_rows_are_kept_as_by_hand(held, name):
     check()
 
 
+@pytest.mark.long
 def test_every_column_is_compared_by_every_operator(held):
     """What random conditions may miss: all literals with all operators, in one pass for each column."""
     from helpers.conditions import LETTERS, MOMENTS, NUMBERS, OPERATORS, TIMES  # noqa: PLC0415  other names here
@@ -213,6 +215,7 @@ def together(source, asked, size):
     return {one: sorted(rows) for one, rows in kept.items()}
 
 
+@pytest.mark.long
 def test_numbers_are_compared_exactly():
     big = np.array([2**53, 2**53 + 1, 2**53 + 2])
     axis = Axis("row", 0, 3)
@@ -336,6 +339,7 @@ def as_lists(folder, y):  # noqa: ARG001  one signature for all
     return {"x": [5] * len(y), "y": y}
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("place", [0, MANY // 2, MANY])
 @pytest.mark.parametrize("make", [as_csv, as_parquet, as_lists], ids=["CSV", "Parquet", "lists"])
 def test_one_record_more_moves_one_count_whatever_it_holds(tmp_path, make, place):
@@ -348,6 +352,7 @@ def test_one_record_more_moves_one_count_whatever_it_holds(tmp_path, make, place
         check_neighbours(outcome(make(tmp_path, more), X, where=asked), fewer)
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("asked", ASKED)
 def test_one_record_more_moves_one_count_among_few(tmp_path, asked):
     y = ["1", "3", "2013-06-01", "A", "", "true"]
@@ -357,6 +362,7 @@ def test_one_record_more_moves_one_count_among_few(tmp_path, asked):
         check_neighbours(outcome(make(tmp_path, [*y[:3], hostile, *y[3:]]), X, where=asked), fewer[make])
 
 
+@pytest.mark.long
 @LAW
 @given(st.sampled_from(sorted(POOL)), st.data())
 def test_typed_values_at_the_ends_of_their_types(name, data):
@@ -564,6 +570,7 @@ def test_postgres_keeps_the_same_rows(numbered_postgres, asked):
     assert sorted(found(numbered_postgres, Axis("row", 0, 12), where=asked)) == rows_by_hand(asked)
 
 
+@pytest.mark.long
 def test_spark_keeps_the_same_rows(spark):
     from pyspark.sql.types import DataType, IntegerType, StructType  # noqa: PLC0415  slow to load
 

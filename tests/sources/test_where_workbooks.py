@@ -69,6 +69,7 @@ def counted(table, axes, **options):
     return [place for place in ALL if total >> place & 1]
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("axes", AXES)
 def test_conditions_mean_the_same_whatever_the_axes_are(path, axes):
     assert counted(path, AXES[axes]) == list(ALL)
@@ -76,6 +77,7 @@ def test_conditions_mean_the_same_whatever_the_axes_are(path, axes):
         assert counted(path, AXES[axes], where=where) == places, where
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("axes", AXES)
 def test_units_are_told_apart_by_the_stored_text(path, axes):
     """41275 and 41275.0 are two units, 41289 and text of the same characters are one."""
@@ -87,6 +89,7 @@ def test_units_are_told_apart_by_the_stored_text(path, axes):
     assert sum(twice.values()) == len(there)
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize("axes", AXES)
 def test_what_is_declared_holds_in_conditions_too(tmp_path, axes):
     cells = [41275, 20130116, "20130116", 99999, "99999"]

@@ -135,6 +135,7 @@ def test_plans_say_how_a_file_would_be_read(source, said):
     assert said in ran.out
 
 
+@pytest.mark.long
 def test_releases_of_all_kinds_of_files(folder):
     for number, source in enumerate(
         (("x.xlsx", "--sheet", "Visits"), ("x.jsonl",), ("x.log", "--format", "jsonl"), ("x.xlsx", "--sheet=Visits")), 1

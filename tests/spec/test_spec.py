@@ -88,6 +88,7 @@ def specs(draw, folder):
     )
 
 
+@pytest.mark.long
 @checked(deadline=None)
 @given(st.data())
 def test_what_is_written_reads_back_the_same(tmp_path_factory, data):

@@ -133,6 +133,7 @@ def test_bumps_begin_on_a_block_and_on_those_that_touch_it(seed):
 # --- the search -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize(
     ("shape", "most"), [((16, 16), 0.93), ((21, 13), 0.93), ((32, 48), 0.77), ((64, 64), 0.76)], ids=str
 )
@@ -146,6 +147,7 @@ def test_fitted_bumps_beat_the_greedy_tree_on_a_map(shape, most):
     assert all((strategy.column_sums() == allowance).all() for strategy in found)
 
 
+@pytest.mark.long
 def test_more_steps_do_better_and_both_better_than_none():
     shape = (24, 24)
     patches, queries = on_cells(shape, workloads.random_rectangles(shape, 300))
@@ -235,6 +237,7 @@ def test_odd_queries_end_in_strategies_that_work(odd):
 # --- the choice -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_on_maps_the_best_of_bumps_and_trees_is_chosen():
     shape = (16, 16)
     patches, queries = on_cells(shape, workloads.random_rectangles(shape, 200))

@@ -228,6 +228,7 @@ def moments(strategy):
     return scaled, *kernels.tree.moments(scaled, strategy.branching, strategy.offset)
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(seeds)
 def test_rectangles_on_a_map_have_the_dense_variances(seed):

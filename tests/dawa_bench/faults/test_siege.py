@@ -12,6 +12,7 @@ from dawa_bench.faults import attacks, siege
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
 
 
+@pytest.mark.long
 def test_all_attacks_at_once():
     ways = list(attacks.ATTACKS)
     with siege.besieged() as server, multiprocessing.get_context("spawn").Pool(len(ways) + 2) as pool:
