@@ -1,4 +1,4 @@
-"""Fixtures for all tests, and what is done before and after all are collected."""
+"""Fixtures for all tests, and what is done before and after all of them."""
 
 import os
 
@@ -11,8 +11,30 @@ from helpers.servers import postgres, spark
 __all__ = ["browser", "postgres", "spark"]
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # programs that tests start would compile all modules again and again
+LEFT_OUT = pytest.StashKey[int]()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     config.stash[long.FOUND] = long.mark(items)
+
+
+def pytest_deselected(items):
+    config = items[0].config
+    config.stash[LEFT_OUT] = config.stash.get(LEFT_OUT, 0) + len(items)
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):  # one of several processes, which tells the first one
+        session.config.workeroutput["left out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left out", 0)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Pytest itself says it where there is one process alone."""
+    if left_out := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"{left_out:,} tests were left out (deselected); make test-all runs all.")

@@ -332,27 +332,31 @@ def test_a_file_that_was_rescued_and_not_booked_is_found(monkeypatch, tmp_path):
     assert (trace.state, trace.where.parent) == (traces.BOOKED, tmp_path / "home")
 
 
-def out_of_memory(times):
-    """Text of a release that does not fit in memory so often."""
-    real, calls = library.Release.as_text, []
+def without_memory(monkeypatch, times):
+    """Let a release not be written so many times, because there is no memory."""
+    calls = []
 
-    def text(self):
-        calls.append(1)
-        if len(calls) <= times:
-            raise MemoryError
-        return real(self)
+    def first(real):
+        def written(self, *arguments):
+            calls.append(1)
+            if len(calls) <= times:
+                raise MemoryError
+            return real(self, *arguments)
 
-    return text
+        return written
+
+    for name in ("saved", "as_text"):
+        monkeypatch.setattr(library.Release, name, first(getattr(library.Release, name)))
 
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_too_little_memory_is_like_too_little_room(monkeypatch, tmp_path, times):
-    monkeypatch.setattr(library.Release, "as_text", out_of_memory(times))
+    without_memory(monkeypatch, times)
     with pytest.warns(library.UnbookedWarning, match=r"\(MemoryError\), but the release is safe in"):
         made = library.release("people.csv", AXIS, out="ages.json", **PAID)
     (rescue,) = (tmp_path / ("home" if times == 1 else "for-a-while")).glob("dawa-*")
     assert library.load(rescue).id == made.id
-    monkeypatch.setattr(library.Release, "as_text", out_of_memory(times))
+    without_memory(monkeypatch, times)
     assert "(MemoryError), but the release is safe in" in release().err
     assert [entry.kind for entry in book().history()[1:]] == ["reserve", "finalise"] * 2
 
