@@ -12,10 +12,13 @@ from dawa.plots.evaluation import errors, maps, partition
 from dawa.plots.picture import figure as release
 from dawa.plots.rows import strategy
 
+FOLDERS = ("MPLCONFIGDIR", "mkdir -p failed", "is not a writable directory")
+"""Words of remarks about folders."""
+
 
 def _quiet(record: logging.LogRecord) -> bool:
     """Whether a remark of matplotlib's is about more than where it keeps its own files, for users without a home."""
-    return "MPLCONFIGDIR" not in str(record.msg) and "mkdir -p failed" not in str(record.msg)
+    return not any(word in str(record.msg) for word in FOLDERS)
 
 
 logging.getLogger("matplotlib").addFilter(_quiet)
