@@ -214,3 +214,56 @@ def test_a_compiler_that_cannot_keep_anything_keeps_it_in_the_build(home, monkey
 def test_a_compiler_keeps_things_where_the_user_says(monkeypatch, tmp_path):
     monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(tmp_path / "kept"))
     assert runpy.run_path(str(native.COMPILE), run_name="compile")["cache"](tmp_path) == tmp_path / "kept"
+
+
+PRIVATE = {
+    "walk": ["walk_median_deviations"],
+    "bisect": ["bisect_bisections", "bisect_absolute", "bisect_squared", "bisect_prefixes"],
+    "costs": ["costs_windows", "costs_starting_at", "costs_powers", "costs_extend", "costs_traced"],
+    "fourier": ["fourier_sums", "fourier_largest_columns"],
+    "hats": ["hats_times_exactly"],
+    "bumps": ["bumps_times_i64"],
+    "tree": ["tree_node_totals"],
+    "wavelet": ["wavelet_transforms"],
+    "draw": ["draw_draw", "draw_choose"],
+    "records": ["records_count_marks", "records_find_marks", "records_split"],
+    "json_lines": ["json_lines_pick"],
+}
+"""Loops that see records, their counts, or randomness before it is noise."""
+FLOATS = re.compile(r"\b(half|bfloat|float|double|x86_fp80|fp128)\b")
+
+
+def made_of(source, folder):
+    """Every function of a C file as the compiler understands it, by name."""
+    command = [sys.executable, "-m", "ziglang", "cc", "-std=c11", "-O0", "-fno-sanitize=undefined", "-S", "-emit-llvm"]
+    told = folder / "told.ll"
+    subprocess.run([*command, str(source), "-o", str(told)], check=True, capture_output=True)  # noqa: S603  our own
+    found = re.findall(r"^define .*?^}", told.read_text(), re.MULTILINE | re.DOTALL)
+    return {re.search(r"@(\w+)\(", function).group(1): function for function in found}
+
+
+def floats_in(functions, name):
+    """The functions with floats that a function calls, however deep; and itself."""
+    seen, waiting = set(), [name]
+    while waiting:
+        here = waiting.pop()
+        if here in functions and here not in seen:
+            seen.add(here)
+            waiting += re.findall(r"\bcall [^@\n]*@([\w.]+)\(", functions[here])
+    return {one for one in seen if FLOATS.search(functions[one])}
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_no_float_touches_what_is_private(name, tmp_path):
+    """C makes floats of integers without a word; the compiler tells which types it works with."""
+    functions = made_of(native.COMPILE.parent / f"{name}.c", tmp_path)
+    for loop in PRIVATE[name]:
+        assert loop in functions
+        assert not floats_in(functions, loop), loop
+
+
+def test_a_float_would_be_noticed(tmp_path):
+    """Even one that a helper makes, of whole numbers and for whole numbers."""
+    source = tmp_path / "leak.c"
+    source.write_text("static long inner(long n) { return n * 0.5; } long outer(long n) { return inner(n); }")
+    assert floats_in(made_of(source, tmp_path), "outer") == {"inner"}
