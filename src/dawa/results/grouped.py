@@ -16,14 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dawa import check, infer
-from dawa.arrays import listed
 from dawa.axis import Axis
 from dawa.axis.apart import patterns
 from dawa.axis.base import labelled
 from dawa.axis.groups import Group, Grouping, combinations, number
 from dawa.errors import OptionError, ReleaseError
-from dawa.host import atomic
-from dawa.results import archive, comparing, ends, file, json_text, quantiles, tabled
+from dawa.results import archive, comparing, ends, file, quantiles, tabled
 from dawa.results.about import About
 from dawa.results.answers import Answer, Ranged, Steps, finished
 from dawa.results.ends import End
@@ -46,7 +44,7 @@ class OneGroupError(OptionError, AttributeError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupedRelease(Mapping[Group, Release]):
+class GroupedRelease(archive.Saveable, Mapping[Group, Release]):
     """A release with a histogram for each group: ``rel["AA"]`` is the release of one, ``rel.answer`` is about all.
 
     With several grouping columns a group is one value of each: ``rel["AA", "JFK"]``.
@@ -252,30 +250,6 @@ class GroupedRelease(Mapping[Group, Release]):
             yield [column[order] for column in (*groups, *columns)]
 
     # --- files ------------------------------------------------------------------------------------------------------
-
-    def to_json(self) -> dict[str, Any]:
-        """All of it as JSON values, as ``save`` writes them."""
-        found: dict[str, Any] = listed(self._document())
-        return found
-
-    def as_text(self) -> str:
-        """The release as the text of a JSON file."""
-        return json_text.text(self._document())
-
-    def save(self, path: str | PathLike[str]) -> Path:
-        """Write the release, whole or not at all; ``dawa.load`` reads it back.
-
-        It is JSON, or, if the name ends in ``.npz``, a file with the same values that is several times as small, is
-        read ten times as fast, and opens with ``numpy.load``.
-
-        Raises:
-            OSError: If it cannot be written.
-        """
-        return atomic.write(path, self.saved(path))
-
-    def saved(self, path: str | PathLike[str]) -> bytes | str:
-        """What ``save`` writes into a file of this name."""
-        return archive.saved(self._document(), path)
 
     # --- to look at --------------------------------------------------------------------------------------------------
 

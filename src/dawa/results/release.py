@@ -11,16 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dawa import check
-from dawa.arrays import FloatArray, listed
+from dawa.arrays import FloatArray
 from dawa.axis import Axis, State
 from dawa.axis.apart import named, patterns, touching
 from dawa.axis.ordered import Label
 from dawa.errors import OptionError
-from dawa.host import atomic
 from dawa.limits import MOST_CELLS_IN_FLOATS
 from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.results import archive, bands, comparing, ends, file, json_text, quantiles, statistics, tabled
+from dawa.results import archive, bands, comparing, ends, file, quantiles, statistics, tabled
 from dawa.results.about import About
 from dawa.results.answers import Answer, Ranged, Steps, answers_in_steps, figures_in_steps, finished
 from dawa.results.bands import Band
@@ -86,7 +85,7 @@ def answers_of(ranged: Sequence[Ranged], asked: ends.Asked, kept: str, confidenc
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(archive.Saveable):
     """An estimate with its axes and its privacy statement.
 
     Attributes:
@@ -362,30 +361,6 @@ class Release:
             cells = placed.at(cell) if isinstance(placed, Grid) else estimate.buckets.cells(cell, estimate.shape)
             places = cells + rng.uniform(0, 1, cells.shape)
             yield [axis.value(cells[:, i] if axis.whole else places[:, i]) for i, axis in enumerate(self.axes)]
-
-    def to_json(self) -> dict[str, Any]:
-        """All of it as JSON values, as ``save`` writes them."""
-        found: dict[str, Any] = listed(self._document())
-        return found
-
-    def save(self, path: str | PathLike[str]) -> Path:
-        """Write the release, whole or not at all; ``dawa.load`` reads it back.
-
-        It is JSON, or, if the name ends in ``.npz``, a file with the same values that is several times as small, is
-        read ten times as fast, and opens with ``numpy.load``.
-
-        Raises:
-            OSError: If it cannot be written.
-        """
-        return atomic.write(path, self.saved(path))
-
-    def saved(self, path: str | PathLike[str]) -> bytes | str:
-        """What ``save`` writes into a file of this name."""
-        return archive.saved(self._document(), path)
-
-    def as_text(self) -> str:
-        """The release as the text of a JSON file."""
-        return json_text.text(self._document())
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write a page in which a reader drags a range and reads the answer: one HTML file that needs nothing else.
