@@ -1,12 +1,16 @@
 # ruff: noqa: DTZ001  times without a zone are part of it
 """Conditions by hand: a slow twin with three truth values, and random conditions to try it with."""
 
+import csv
+import io
 import re
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 from hypothesis import strategies as st
 
 from dawa.sources.where import Among, Comparison, Joined, Missing, Not, Number, Text, Truth
@@ -150,3 +154,19 @@ def conditions(columns):
         ),
         max_leaves=6,
     )
+
+
+def as_csv(folder, y):
+    """A file of a number x, which is 5, and of these y."""
+    path = folder / "x.csv"
+    file = io.StringIO(newline="")
+    csv.writer(file, lineterminator="\n").writerows([["x", "y"], *(("5", value) for value in y)])
+    path.write_text(file.getvalue(), encoding="utf-8", newline="")
+    return path
+
+
+def as_parquet(folder, y):
+    """The same in Parquet."""
+    path = folder / "x.parquet"
+    pa.parquet.write_table(pa.table({"x": pa.array([5] * len(y)), "y": pa.array(y)}), path, row_group_size=9000)
+    return path
