@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dawa import measure as measuring
 from dawa.arrays import frozen
 from dawa.counts import Counts
 from dawa.errors import InvariantError
 from dawa.limits import MOST_RECORDS
 from dawa.measure import Measurements, loss, measure
-from dawa.noise import discrete
+from dawa.noise import discrete, gates
 from dawa.noise.randomness import Seeded
 from dawa.partition.buckets import Buckets
 from dawa.strategy import choose
@@ -123,7 +122,7 @@ def test_no_float_touches_the_counts(case, seed):
     cells = rng.integers(0, MOST_RECORDS // len(partition), len(partition)).tolist()
     cells[-1] += MOST_RECORDS - sum(cells)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measuring.discrete, "laplace", lambda _scale, size, _source: np.zeros(size, np.int64))
+        patch.setattr(gates.discrete, "laplace", lambda _scale, size, _source: np.zeros(size, np.int64))
         found = measure(Counts.of(cells), partition, strategy, epsilon, Seeded(0))
     exact = [sum(w * x for w, x in zip(row, cells, strict=True)) for row in rows(strategy)]
     assert found.answers.dtype == np.int64

@@ -102,6 +102,15 @@ def test_only_partition_and_measure_know_the_opened_counts():
     assert users <= STEPS
 
 
+def named(name, module):
+    """What a module uses of another one that it imported by name: ``discrete.variance`` is ``variance``."""
+    return {
+        node.attr
+        for node in ast.walk((MODULES | BENCHMARK)[name])
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == module
+    }
+
+
 def test_only_partition_and_measure_draw_noise():
     """Others may pass a source on, and may ask for a scale's variance; the package re-exports the sampler."""
     others = {name for name in MODULES if not name.startswith("noise/")} - STEPS - {"__init__.py"}
@@ -111,13 +120,24 @@ def test_only_partition_and_measure_draw_noise():
             {"dawa.noise.randomness.Randomness", "dawa.noise.randomness.randomness_for"} if name in WIRING else set()
         )
         assert found <= allowed | {"dawa.noise.discrete"}, name
-        used = {
-            node.attr
-            for node in ast.walk((MODULES | BENCHMARK)[name])
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "discrete"
-        }
-        assert used <= {"variance", "coarsened", "loss", "LIMIT"}, name
-        assert "words" not in attributes(name), name
+
+
+def test_private_steps_speak_through_the_gates_alone():
+    """They ask the sampler for scales, losses and variances; noise, choices and coins come from ``noise/gates.py``."""
+    gates = {node.name for node in MODULES["noise/gates.py"].body if isinstance(node, ast.FunctionDef)}
+    gates = {name for name in gates if not name.startswith("_")}
+    assert gates == {"noisy", "noisy_large", "noisy_below", "chosen", "tossed"}
+    passed = set()
+    for name in MODULES:
+        if not name.startswith("noise/"):
+            assert named(name, "discrete") <= {"variance", "coarsened", "loss", "LIMIT", "Scale"}, name
+            assert named(name, "choice") <= {"loss"} or name == "mechanisms/base.py", name
+            assert named(name, "gates") <= gates, name
+            assert "words" not in attributes(name), name
+            passed |= named(name, "gates")
+            found = {found for found in imports(name) if found.startswith("dawa.noise.") and found.count(".") > 2}
+            assert found <= {"dawa.noise.discrete.Scale"} | {one for one in found if ".randomness." in one}, name
+    assert passed == gates, "each is used"
 
 
 def test_private_steps_have_no_other_randomness():

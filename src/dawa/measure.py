@@ -9,7 +9,7 @@ from fractions import Fraction
 from dawa import check
 from dawa.arrays import IntArray
 from dawa.counts import Counts
-from dawa.noise import discrete
+from dawa.noise import discrete, gates
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets
 from dawa.strategy.base import RESOLUTION, Strategy
@@ -40,7 +40,7 @@ def measure(
     scale = discrete.coarsened(RESOLUTION / (epsilon - partition.spent_least))
     check.within(loss(partition, strategy, scale), epsilon, "Measuring")
     exact = strategy.apply(partition.totals(counts.exposed, counts.shape))
-    return Measurements(exact + discrete.laplace(scale, len(exact), randomness), scale)
+    return Measurements(gates.noisy(exact, scale, randomness), scale)
 
 
 def loss(partition: Buckets, strategy: Strategy, scale: Fraction) -> Fraction:

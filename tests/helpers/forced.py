@@ -14,7 +14,7 @@ NEVER = Fraction(10**9)
 
 
 class Forced:
-    """Stands in for ``uniform_grid.noisy``: gives answers that were fixed beforehand, and notes what was asked."""
+    """Stands in for ``gates.noisy``: gives answers that were fixed beforehand, and notes what was asked."""
 
     def __init__(self, answer):
         """``answer(step, totals)`` returns the whole numbers to give at a step; it must not look at the totals.

@@ -15,7 +15,7 @@ from dawa.counts import Counts, Occupied
 from dawa.errors import BudgetError, InvariantError, OptionError
 from dawa.mechanisms import agrid
 from dawa.mechanisms.agrid import Agrid, Grid, agreed, coarse_grid, estimated, fine_parts, loss, parameters_for, run
-from dawa.noise import discrete
+from dawa.noise import discrete, gates
 from dawa.noise.randomness import Seeded
 from dawa.partition.uniform_grid import cuts
 from helpers import forced
@@ -127,7 +127,7 @@ def worst_loss(shape, plan, epsilon, options, monkeypatch, broken=None):
                 if broken:
                     broken(grid)
                 runs.append(forced.Forced(answer))
-                monkeypatch.setattr(agrid, "noisy", runs[-1])
+                monkeypatch.setattr(gates, "noisy", runs[-1])
                 estimated(Counts.of(grid).exposed, shape, epsilon, options, plan, None)
             assert [scale for _, scale in runs[0].asked] == [plan.total_scale, plan.coarse_scale, plan.fine_scale]
             paths.add(tuple(len(totals) for totals, _ in runs[0].asked))
@@ -189,14 +189,14 @@ def test_scales_that_lose_too_much_are_never_drawn_from(monkeypatch):
 
 def test_noise_is_drawn_for_every_count(monkeypatch):
     """The three steps draw from the source, independently: no two steps see the same noise."""
-    seen, honest = [], agrid.noisy
+    seen, honest = [], gates.noisy
 
     def watched(totals, scale, source):
         found = honest(totals, scale, source)
         seen.append((found - totals, scale))
         return found
 
-    monkeypatch.setattr(agrid, "noisy", watched)
+    monkeypatch.setattr(gates, "noisy", watched)
     dawa.estimate(np.full((64, 64), 50), epsilon="0.1", mechanism="agrid", seed=1)
     (total, _), (coarse, coarse_scale), (fine, fine_scale) = seen
     assert (len(total), len(coarse)) == (1, 169)

@@ -17,7 +17,7 @@ from dawa.errors import BudgetError, InvariantError, OptionError
 from dawa.layout.boxes import Boxes
 from dawa.mechanisms import dpcube
 from dawa.mechanisms.dpcube import Dpcube, combined, estimated, even_boxes, loss, parameters_for, run
-from dawa.noise import discrete
+from dawa.noise import discrete, gates
 from dawa.noise.randomness import Seeded
 from helpers import forced
 
@@ -118,7 +118,7 @@ def worst_loss(shape, plan, tolerance, monkeypatch, broken=None):
                 if broken:
                     broken(grid)
                 runs.append(forced.Forced(answer))
-                monkeypatch.setattr(dpcube, "noisy", runs[-1])
+                monkeypatch.setattr(gates, "noisy", runs[-1])
                 estimated(Counts.of(grid).exposed, shape, plan, Dpcube(tolerance=tolerance), None)
             assert [scale for _, scale in runs[0].asked] == [plan.cell_scale, plan.box_scale]
             paths.add(len(runs[0].asked[1][0]))
@@ -171,14 +171,14 @@ def test_scales_that_lose_too_much_are_never_drawn_from(monkeypatch):
 
 def test_the_noise_of_both_steps_is_independent(monkeypatch):
     """The published code seeds both alike. Here, on single cells, the two noises are uncorrelated, to 5 deviations."""
-    seen, honest = [], dpcube.noisy
+    seen, honest = [], gates.noisy
 
     def watched(totals, scale, source):
         found = honest(totals, scale, source)
         seen.append((found - totals) / math.sqrt(discrete.variance(scale)))
         return found
 
-    monkeypatch.setattr(dpcube, "noisy", watched)
+    monkeypatch.setattr(gates, "noisy", watched)
     cells = np.random.default_rng(2).integers(0, 10**6, (64, 64))
     est = dawa.estimate(cells, epsilon=1, mechanism="dpcube", seed=1, share=Fraction(1, 2))
     noise, again = seen

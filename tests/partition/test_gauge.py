@@ -15,6 +15,7 @@ from dawa.counts import Counts
 from dawa.errors import DawaError, InvariantError
 from dawa.layout.curve import Order
 from dawa.limits import MOST_CELLS
+from dawa.noise import gates
 from dawa.noise.randomness import Seeded
 from dawa.partition import Gauge, gauge
 from dawa.partition.gauge import MOST_CUTS, crowding, cut_once, cuts, loss, parameters_for, pieces
@@ -47,7 +48,7 @@ class Gauged:
 
         with self.patch.context() as patch:
             patch.setattr(gauge, "walk", lambda *_, **__: nodes_of(tree))
-            patch.setattr(gauge, "noisy", noisy)
+            patch.setattr(gates, "noisy", noisy)
             return CLOSE.choose_buckets(Counts.of(cells).exposed, len(cells), EPSILON, None)
 
 
@@ -123,7 +124,7 @@ def test_the_first_tree_alone_says_what_follows(crowded, monkeypatch):
             return roots
 
         monkeypatch.setattr(gauge, "walk", walk)
-        monkeypatch.setattr(gauge, "noisy", noisy)
+        monkeypatch.setattr(gates, "noisy", noisy)
         found = options.choose_buckets(exposed, 16, EPSILON, None)
         assert asked == (["walk"] if crowded < 0 else ["gauge"])
         assert (found.stops is None) == (asked.pop() == "gauge")

@@ -15,9 +15,9 @@ from dawa import measure, mechanisms
 from dawa.counts import Counts, Occupied
 from dawa.errors import BudgetError, InvariantError, OptionError
 from dawa.limits import MOST_BOXES_ALONG
-from dawa.noise import discrete
+from dawa.noise import discrete, gates
 from dawa.noise.randomness import Seeded
-from dawa.partition import UniformGrid, uniform_grid
+from dawa.partition import UniformGrid
 from dawa.partition.uniform_grid import crowding, cuts, loss, parts, sides
 from dawa.strategy import tree
 from dawa.strategy.base import RESOLUTION
@@ -79,7 +79,7 @@ def test_cuts_do_not_overflow():
 def grid_at(shape, records, options, epsilon, monkeypatch):
     """The buckets that follow from a noisy number of records."""
     with monkeypatch.context() as patch:
-        patch.setattr(uniform_grid, "noisy", forced.Forced(lambda *_: [records]))
+        patch.setattr(gates, "noisy", forced.Forced(lambda *_: [records]))
         found = options.choose_boxes(Counts.of(np.zeros(shape)).exposed, shape, epsilon, None)
     return key_of(found)
 
@@ -192,7 +192,7 @@ def test_boxes_tile_any_grid_and_totals_are_those_of_the_boxes(shape, seed, epsi
 
 def test_more_records_and_more_budget_make_finer_grids(monkeypatch):
     def boxes(records, epsilon):
-        monkeypatch.setattr(uniform_grid, "noisy", forced.Forced(lambda *_: [records]))
+        monkeypatch.setattr(gates, "noisy", forced.Forced(lambda *_: [records]))
         return len(UniformGrid().choose_boxes(Counts.of(np.zeros((50, 40))).exposed, (50, 40), Fraction(epsilon), None))
 
     by_records = [boxes(10**power, 1) for power in range(8)]

@@ -22,9 +22,9 @@ from dawa.arrays import FloatArray, IntArray
 from dawa.counts import Counts, Occupied
 from dawa.layout.curve import Order
 from dawa.mechanisms.base import Mechanism
-from dawa.noise import discrete
+from dawa.noise import discrete, gates
 from dawa.noise.randomness import Randomness
-from dawa.partition.uniform_grid import crowding, cuts, noisy, parts, refuse_unlisted, sides
+from dawa.partition.uniform_grid import crowding, cuts, parts, refuse_unlisted, sides
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 
@@ -162,15 +162,15 @@ def estimated(
 ) -> FloatArray:
     """The private part: three rounds of noisy counts, each over boxes that the rounds before made public."""
     place = Order(shape).flat()[exposed.cells]
-    records = noisy(np.array([exposed.counts.sum()]), parameters.total_scale, randomness)
+    records = gates.noisy(np.array([exposed.counts.sum()]), parameters.total_scale, randomness)
     grid = coarse_grid(shape, records, epsilon, options)
     coarse = grid.labels()
-    upper = noisy(
+    upper = gates.noisy(
         _totals(exposed, coarse.ravel()[place], int(np.prod(grid.along))), parameters.coarse_scale, randomness
     )
     finer = fine_parts(grid, upper, epsilon, options)
     fine, boxes = grid.fine_labels(coarse, finer), finer.prod(axis=1)
-    lower = noisy(_totals(exposed, fine.ravel()[place], int(boxes.sum())), parameters.fine_scale, randomness)
+    lower = gates.noisy(_totals(exposed, fine.ravel()[place], int(boxes.sum())), parameters.fine_scale, randomness)
     cells = np.bincount(fine.ravel(), minlength=len(lower))
     spread: FloatArray = agreed(upper, lower, boxes, parameters) / cells
     return spread[fine]

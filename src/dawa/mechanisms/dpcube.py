@@ -24,10 +24,10 @@ from dawa.counts import Counts, Occupied
 from dawa.layout.boxes import Boxes
 from dawa.layout.curve import Order
 from dawa.mechanisms.base import Mechanism
-from dawa.noise import discrete
+from dawa.noise import discrete, gates
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets
-from dawa.partition.uniform_grid import noisy, refuse_unlisted
+from dawa.partition.uniform_grid import refuse_unlisted
 from dawa.queries.workload import Workload
 from dawa.results.estimate import Estimate
 
@@ -106,9 +106,9 @@ def estimated(
     exposed: Occupied, shape: tuple[int, ...], parameters: Parameters, options: Dpcube, randomness: Randomness
 ) -> FloatArray:
     """The private part: noisy cells, and the noisy totals of the boxes that they make; in row-major order."""
-    cells = noisy(exposed.grid(shape).ravel(), parameters.cell_scale, randomness)
+    cells = gates.noisy(exposed.grid(shape).ravel(), parameters.cell_scale, randomness)
     boxes = even_boxes(cells, shape, parameters, options.tolerance)
-    totals = noisy(Buckets(boxes.bounds, boxes=boxes).totals(exposed, shape), parameters.box_scale, randomness)
+    totals = gates.noisy(Buckets(boxes.bounds, boxes=boxes).totals(exposed, shape), parameters.box_scale, randomness)
     found = combined(cells, totals, boxes, shape, parameters) if options.combine else totals
     spread: FloatArray = found / np.diff(boxes.bounds)
     return spread[boxes.labels(shape)]

@@ -27,7 +27,7 @@ from dawa.counts import Counts, Occupied
 from dawa.errors import BudgetError, OptionError
 from dawa.limits import MOST_CELLS_TRANSFORMED, MOST_FREQUENCIES, MOST_QUERIES_TRANSFORMED
 from dawa.mechanisms.base import Mechanism
-from dawa.noise import choice, discrete
+from dawa.noise import discrete, gates
 from dawa.noise.randomness import Randomness
 from dawa.queries.bucket_queries import Closed, runs_of
 from dawa.queries.workload import Workload
@@ -264,10 +264,10 @@ def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Efpa, ra
     parameters = parameters_for(counts.size, workload, epsilon, options)
     check.within(parameters.loss, epsilon, "Measuring frequencies")
     answers = transformed(counts.exposed, parameters)
-    chosen = choice.exponential_choice(scores(answers, parameters), parameters.choice_scale, randomness)
+    chosen = gates.chosen(scores(answers, parameters), parameters.choice_scale, randomness)
     if chosen == len(parameters.weights) and parameters.cell_scale is not None:
         exact = counts.exposed.dense(counts.size)
-        cells = (exact + discrete.laplace(parameters.cell_scale, counts.size, randomness)).astype(np.float64)
+        cells = gates.noisy(exact, parameters.cell_scale, randomness).astype(np.float64)
     else:
         cells = inverted(measured(answers, parameters, chosen, randomness), parameters.size)
     split = {"choose": options.share * epsilon, "measure": (1 - options.share) * epsilon}
@@ -278,8 +278,8 @@ def measured(answers: Answers, parameters: Parameters, highest: int, randomness:
     """Noisy Fourier coefficients of the frequencies 0 to ``highest``: public from here on."""
     kept = highest + 1
     weights = np.tile(parameters.weights[:kept], 2)
-    noise = discrete.laplace((np.full(2 * kept, parameters.scales[highest]), weights), 2 * kept, randomness).tolist()
-    noisy = [exact + more for exact, more in zip(answers.cosines[:kept] + answers.sines[:kept], noise, strict=True)]
+    scales = np.full(2 * kept, parameters.scales[highest]), weights
+    noisy = gates.noisy_large(answers.cosines[:kept] + answers.sines[:kept], scales, randomness)
     waves = np.array([float(answer) for answer in noisy]) / 2.0**parameters.bits
     coefficients: NDArray[np.complex128] = waves[:kept] - 1j * waves[kept:]
     return coefficients

@@ -29,7 +29,7 @@ from dawa.counts import Counts, Occupied
 from dawa.errors import OptionError
 from dawa.limits import MOST_CANDIDATES, MOST_CELLS_LISTED, MOST_RECORDS, MOST_ROUNDS
 from dawa.mechanisms.base import Mechanism
-from dawa.noise import choice, discrete
+from dawa.noise import choice, discrete, gates
 from dawa.noise.randomness import Randomness
 from dawa.queries.bucket_queries import Closed, runs_of
 from dawa.queries.workload import Workload
@@ -207,7 +207,7 @@ def run(counts: Counts, workload: Workload, epsilon: Fraction, options: Mwem, ra
     records = options.records
     if total_scale is not None:
         # The scales of the rounds follow from the noisy total, but their loss is within budget for any number of them.
-        records = int(counts.exposed.counts.sum()) + int(discrete.laplace(total_scale, 1, randomness)[0])
+        (records,) = gates.noisy(np.array([counts.exposed.counts.sum()]), total_scale, randomness).tolist()
     records = min(max(int(records or 0), 1), MOST_RECORDS)
     parameters = parameters_for(queries, left, min(options.rounds or rounds_for(left, records), len(queries)), options)
     check.within(loss(total_scale, parameters), epsilon, "A run of mwem")
@@ -236,11 +236,9 @@ def rounds_of(
     answers = np.zeros(0)
     bounds, mass = np.array([0, size]), np.array([float(records)])
     for _ in range(parameters.rounds):
-        pick = choice.exponential_choice(
-            scores(exact, queries, bounds, mass)[open_], parameters.choice_scale, randomness
-        )
+        pick = gates.chosen(scores(exact, queries, bounds, mass)[open_], parameters.choice_scale, randomness)
         chosen, open_ = open_[pick], np.delete(open_, pick)
-        noisy = int(exact[chosen]) + int(discrete.laplace(parameters.measure_scale, 1, randomness)[0])
+        (noisy,) = gates.noisy(exact[[chosen]], parameters.measure_scale, randomness).tolist()
         asked, answers = np.append(asked, chosen), np.append(answers, noisy / LATTICE)
         bounds, mass = updated(queries.only(asked), answers, bounds, mass, replays)
     return bounds, mass

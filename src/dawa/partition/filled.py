@@ -16,7 +16,7 @@ from dawa import budget, check
 from dawa.arrays import IntArray, frozen
 from dawa.counts import Occupied
 from dawa.errors import OptionError
-from dawa.noise import discrete
+from dawa.noise import discrete, gates
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets, every_cell
 from dawa.partition.walk import Walk, two_phase
@@ -53,7 +53,7 @@ class Filled:
         spent = self.share * epsilon
         scale = discrete.coarsened(1 / spent)
         check.within(loss(scale), spent, "Looking at blocks")
-        held = int(counted(exposed, size, epsilon, self)) + int(discrete.laplace(scale, 1, randomness)[0])
+        (held,) = gates.noisy(np.array([counted(exposed, size, epsilon, self)]), scale, randomness).tolist()
         if held >= self.needed(size, epsilon):
             return Buckets(every_cell(size).bounds, spent, spent)
         found = two_phase(exposed, size, epsilon - spent, Walk(), randomness)

@@ -18,11 +18,10 @@ import numpy as np
 from dawa import check
 from dawa.arrays import IntArray, frozen
 from dawa.counts import Occupied
-from dawa.noise import discrete
+from dawa.noise import discrete, gates
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets, StopRule
 from dawa.partition.split import LARGEST_LOSS, SplitTable, split_table
-from dawa.partition.uniform_grid import noisy
 from dawa.partition.walk import Nodes, cells_of, check_options, dense_leaves, unevenness, walk, whole
 
 MOST_CUTS = 3
@@ -79,7 +78,7 @@ class Gauge:
             parts = cut_once(rest, size, self.fan)
             before = np.concatenate((np.zeros(1, np.int64), np.cumsum(exposed.counts)))
             scores = unevenness(exposed, before, parts.start, parts.stop(size))
-            uneven = noisy(scores, plan.scale, randomness)
+            uneven = gates.noisy(scores, plan.scale, randomness)
             start = pieces(parts, size, cuts(uneven, parts.height, epsilon - walked - second, self), self.fan)
         else:
             found = walk(exposed, size, rest.at_root(), plan.second, randomness, fan=self.fan)

@@ -19,7 +19,7 @@ from dawa.errors import OptionError
 from dawa.layout.boxes import Boxes
 from dawa.layout.nesting import Nesting, depth_first
 from dawa.limits import MOST_CELLS_LISTED, MOST_MEDIAN_LEVELS
-from dawa.noise import choice, discrete
+from dawa.noise import choice, discrete, gates
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets
 from dawa.queries.bucket_queries import BucketQueries
@@ -180,7 +180,7 @@ def medians(
         cuts = np.empty(len(lo), np.int64)
         for at, corners in enumerate(zip(lo.tolist(), hi.tolist(), strict=True)):
             along = grid[tuple(map(slice, *corners))].sum(axis=others)
-            cuts[at] = lo[at, axis] + 1 + choice.exponential_choice(cut_scores(along), parameters.scale, randomness)
+            cuts[at] = lo[at, axis] + 1 + gates.chosen(cut_scores(along), parameters.scale, randomness)
         return cuts
 
     found = [whole(shape)]

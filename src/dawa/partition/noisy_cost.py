@@ -19,7 +19,8 @@ from dawa.arrays import IntArray, frozen
 from dawa.counts import Occupied
 from dawa.errors import BudgetError, OptionError
 from dawa.limits import MOST_CELLS_COSTED, MOST_RECORDS
-from dawa.noise import discrete
+from dawa.noise import discrete, gates
+from dawa.noise.discrete import Scale
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets
 
@@ -162,9 +163,9 @@ def _among_powers(counts: IntArray, parameters: Parameters, options: NoisyCost, 
     costs = np.empty((len(parameters.lengths), len(counts)), np.int64)
     for level, length in enumerate(parameters.lengths):
         number = len(counts) - length + 1
-        noise = _noise(parameters.scales[level], parameters.centres[level], number, options, randomness)
-        costs[level, :number] = kernels.costs.windows(values, ranks, length, parameters.lattice) + noise
-        costs[level, :number] += parameters.bucket
+        exact = kernels.costs.windows(values, ranks, length, parameters.lattice)
+        noisy = _noisy(exact, parameters.scales[level], parameters.centres[level], options, randomness)
+        costs[level, :number] = noisy + parameters.bucket
     bounds: IntArray = kernels.costs.powers(costs)
     return bounds
 
@@ -180,24 +181,18 @@ def _among_all(counts: IntArray, parameters: Parameters, options: NoisyCost, ran
     for start in range(len(counts)):
         number = len(counts) - start
         scales = numerators[:number], denominators[:number]
-        noise = _noise(scales, parameters.centres[:number], number, options, randomness)
-        costs = kernels.costs.starting_at(values, ranks, start, parameters.lattice) + noise + parameters.bucket
-        kernels.costs.extend(best, last, start, costs)
+        exact = kernels.costs.starting_at(values, ranks, start, parameters.lattice)
+        noisy = _noisy(exact, scales, parameters.centres[:number], options, randomness)
+        kernels.costs.extend(best, last, start, noisy + parameters.bucket)
     bounds: IntArray = kernels.costs.traced(last)
     return bounds
 
 
-def _noise(
-    scale: Fraction | tuple[IntArray, IntArray],
-    centre: IntArray,
-    number: int,
-    options: NoisyCost,
-    randomness: Randomness,
-) -> IntArray:
-    """Noise with P(Z ≤ z - c) ≥ e^(-c/scale) · P(Z ≤ z) for every z and c ≥ 0."""
+def _noisy(exact: IntArray, scale: Scale, centre: IntArray, options: NoisyCost, randomness: Randomness) -> IntArray:
+    """Costs with noise for which P(Z ≤ z - c) ≥ e^(-c/scale) · P(Z ≤ z) for every z and c ≥ 0."""
     if options.noise == "laplace":
-        return discrete.laplace(scale, number, randomness)
-    return centre - discrete.exponential(scale, number, randomness)
+        return gates.noisy(exact, scale, randomness)
+    return gates.noisy_below(exact, scale, centre, randomness)
 
 
 def _lattice(size: int, epsilon1: Fraction, epsilon2: Fraction) -> int:

@@ -16,8 +16,7 @@ from dawa.arrays import IntArray, frozen
 from dawa.counts import Occupied
 from dawa.errors import OptionError
 from dawa.limits import MOST_CELLS_BISECTED
-from dawa.noise import choice, discrete
-from dawa.noise.choice import exponential_choice
+from dawa.noise import choice, discrete, gates
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets
 
@@ -109,12 +108,12 @@ def chosen(counts: IntArray, parameters: Parameters, randomness: Randomness) -> 
         if stop - start == 1 or depth == parameters.levels:
             continue
         left_over = kernels.bisect.bisections(counts[start:stop])
-        cut = exponential_choice(cut_scores(left_over, parameters), parameters.cut_scale, randomness)
+        cut = gates.chosen(cut_scores(left_over, parameters), parameters.cut_scale, randomness)
         if cut:
             nodes.extend(((start, start + cut, depth + 1), (start + cut, stop, depth + 1)))
             cuts.append(start + cut)
             gains.append(int(left_over[0] - left_over[cut]))
-    kept = exponential_choice(keep_scores(np.array(gains), parameters), parameters.keep_scale, randomness)
+    kept = gates.chosen(keep_scores(np.array(gains), parameters), parameters.keep_scale, randomness)
     return np.array([0, *sorted(cuts[:kept]), len(counts)])
 
 

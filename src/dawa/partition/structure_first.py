@@ -17,8 +17,7 @@ from dawa.arrays import IntArray, frozen
 from dawa.counts import Occupied
 from dawa.errors import BudgetError, OptionError
 from dawa.limits import MOST_CELLS_STRUCTURED, MOST_MARKS
-from dawa.noise import choice, discrete
-from dawa.noise.choice import exponential_choice
+from dawa.noise import choice, discrete, gates
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets
 
@@ -147,7 +146,7 @@ def drawn_bounds(counts: IntArray, parameters: Parameters, randomness: Randomnes
     found = [len(parameters.marks) - 1]
     for left in range(parameters.buckets - 1, 0, -1):
         scores = bound_scores(cost, best, left, found[-1])
-        found.append(left + exponential_choice(scores, parameters.scale, randomness))
+        found.append(left + gates.chosen(scores, parameters.scale, randomness))
     return parameters.marks[[0, *reversed(found)]]
 
 
@@ -176,7 +175,7 @@ def worthwhile(counts: IntArray, bounds: IntArray, parameters: Parameters, rando
     scale = discrete.coarsened(widest / parameters.verdict)
     check.within(choice.loss(widest, scale, same_direction=True), parameters.verdict, "The verdict")
     scores = np.array([-uneven(counts, bounds), -threshold])
-    return not exponential_choice(scores, scale, randomness)
+    return not gates.chosen(scores, scale, randomness)
 
 
 def verdict_numbers(bounds: IntArray, parameters: Parameters) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from dawa.counts import Occupied
 from dawa.errors import OptionError
 from dawa.layout.boxes import Boxes
 from dawa.limits import MOST_BOXES_ALONG, MOST_CELLS_LISTED
-from dawa.noise import discrete
+from dawa.noise import discrete, gates
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets
 
@@ -52,7 +52,7 @@ class UniformGrid:
             return Buckets(frozen(np.arange(2)))
         spent = self.share * epsilon
         check.within(loss(epsilon, self), spent, "Counting the records")
-        records = noisy(np.array([exposed.counts.sum()]), scale_for(epsilon, self), randomness)
+        records = gates.noisy(np.array([exposed.counts.sum()]), scale_for(epsilon, self), randomness)
         lengths = np.array([shape])
         along = parts(lengths, sides(lengths, crowding(records, epsilon - spent, self.per_box)))[0]
         return _grid(shape, along.tolist(), spent)
@@ -66,11 +66,6 @@ def scale_for(epsilon: Fraction, options: UniformGrid) -> Fraction:
 def loss(epsilon: Fraction, options: UniformGrid) -> Fraction:
     """The privacy loss of the number of records, at the scale that is drawn: at most its share, exactly."""
     return discrete.loss(1, scale_for(epsilon, options))
-
-
-def noisy(totals: IntArray, scale: Fraction, randomness: Randomness) -> IntArray:
-    """The private step: whole numbers plus discrete Laplace noise."""
-    return totals + discrete.laplace(scale, len(totals), randomness)
 
 
 def crowding(records: IntArray, epsilon: Fraction, per_box: float) -> FloatArray:

@@ -18,6 +18,7 @@ from dawa.arrays import BoolArray, IntArray, frozen
 from dawa.counts import Occupied
 from dawa.errors import BudgetError, OptionError
 from dawa.limits import MOST_NODES
+from dawa.noise import gates
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets, StopRule
 from dawa.partition.split import LARGEST_LOSS, SplitTable, split_table
@@ -206,7 +207,7 @@ def walk(
         nodes, stop = nodes.where(divisible), stop[divisible]
         scores = score(exposed, before, nodes.start, stop)
         threshold = table.thresholds[table.points(scores, nodes.depth)]
-        split = randomness.words(len(nodes.start)) < threshold
+        split = gates.tossed(threshold, randomness)
         leaves.append(nodes.where(~split))
         nodes = nodes.where(split).children(size, fan)
     start, height, depth = (
