@@ -37,7 +37,7 @@ def noisy_large(exact: Sequence[int], scale: Scale, randomness: Randomness) -> l
 
 
 def noisy_below(exact: IntArray, scale: Scale, centre: IntArray | int, randomness: Randomness) -> IntArray:
-    """Costs with one-sided noise downwards, moved up by a public centre: for a choice of the least (``noisy_cost.md``)."""
+    """Costs with one-sided noise downwards around a public centre, for a choice of the least (``noisy_cost.md``)."""
     costs: IntArray = _whole(exact) + centre - discrete.exponential(scale, len(exact), randomness)
     return costs
 
