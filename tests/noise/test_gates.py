@@ -12,7 +12,8 @@ from dawa.noise.randomness import Seeded
 SCALE = Fraction(7, 2)
 ASKED = {
     "noisy": lambda exact: gates.noisy(exact, SCALE, Seeded(0)),
-    "noisy_below": lambda exact: gates.noisy_below(exact, SCALE, 3, Seeded(0)),
+    "costs": lambda exact: gates.costs(exact, SCALE, None, Seeded(0)),
+    "costs below": lambda exact: gates.costs(exact, SCALE, np.array([3]), Seeded(0)),
     "chosen": lambda exact: gates.chosen(exact, SCALE, Seeded(0)),
 }
 
@@ -52,7 +53,9 @@ def test_sums_get_the_noise_of_the_sampler():
     large = [2**80, -(2**90), 0]
     assert gates.noisy_large(large, SCALE, Seeded(4)) == [a + b for a, b in zip(large, noise.tolist(), strict=True)]
     below = discrete.exponential(SCALE, 3, Seeded(4))
-    assert gates.noisy_below(exact, SCALE, 9, Seeded(4)).tolist() == (exact + 9 - below).tolist()
+    assert gates.costs(exact, SCALE, None, Seeded(4)).tolist() == (exact + noise).tolist()
+    centre = np.array([9, 0, 9])
+    assert gates.costs(exact, SCALE, centre, Seeded(4)).tolist() == (exact + centre - below).tolist()
     assert gates.chosen(exact, SCALE, Seeded(4)) == choice.exponential_choice(exact, SCALE, Seeded(4))
 
 

@@ -1,9 +1,10 @@
 """The gates: the only ways in which a private number becomes a public one.
 
 Each takes whole numbers that were computed from records, adds what it must, and gives back what may be published; the
-proofs of ``noise.md`` and ``choice.md`` say what each costs. Private steps have no other access to randomness, so
-whoever watches these functions has seen all that a mechanism says about the records: the rest of every estimate is a
-function of it and of public numbers. ``dawa audit`` watches them.
+proofs of ``noise.md`` and ``choice.md`` say what each costs. ``costs`` alone gives back what may not be published: only
+the choice of the least is paid for. Private steps have no other access to randomness, so whoever watches these functions
+has seen all that a mechanism says about the records: the rest of every estimate is a function of it and of public
+numbers. ``dawa audit`` watches them.
 """
 
 from collections.abc import Sequence
@@ -36,10 +37,16 @@ def noisy_large(exact: Sequence[int], scale: Scale, randomness: Randomness) -> l
     return [each + more for each, more in zip(_integers(exact), noise, strict=True)]
 
 
-def noisy_below(exact: IntArray, scale: Scale, centre: IntArray | int, randomness: Randomness) -> IntArray:
-    """Costs with one-sided noise downwards around a public centre, for a choice of the least (``noisy_cost.md``)."""
-    costs: IntArray = _whole(exact) + centre - discrete.exponential(scale, len(exact), randomness)
-    return costs
+def costs(exact: IntArray, scale: Scale, centre: IntArray | None, randomness: Randomness) -> IntArray:
+    """Noisy costs for a choice of the least: which one that is may be published, and they themselves may not.
+
+    With a public centre their noise has one side, downwards from it; without, it is Laplace noise (``noisy_cost.md``).
+    """
+    if centre is None:
+        around: IntArray = _whole(exact) + discrete.laplace(scale, len(exact), randomness)
+    else:
+        around = _whole(exact) + centre - discrete.exponential(scale, len(exact), randomness)
+    return around
 
 
 def chosen(scores: IntArray, scale: Fraction, randomness: Randomness) -> int:

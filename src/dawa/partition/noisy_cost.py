@@ -190,9 +190,7 @@ def _among_all(counts: IntArray, parameters: Parameters, options: NoisyCost, ran
 
 def _noisy(exact: IntArray, scale: Scale, centre: IntArray, options: NoisyCost, randomness: Randomness) -> IntArray:
     """Costs with noise for which P(Z ≤ z - c) ≥ e^(-c/scale) · P(Z ≤ z) for every z and c ≥ 0."""
-    if options.noise == "laplace":
-        return gates.noisy(exact, scale, randomness)
-    return gates.noisy_below(exact, scale, centre, randomness)
+    return gates.costs(exact, scale, None if options.noise == "laplace" else centre, randomness)
 
 
 def _lattice(size: int, epsilon1: Fraction, epsilon2: Fraction) -> int:

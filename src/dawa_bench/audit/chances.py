@@ -41,16 +41,6 @@ def _laplace(one: Asking, two: Asking, given: Given) -> Decimal:
     return _decimal(total)
 
 
-def _one_sided(one: Asking, two: Asking, given: Given) -> Decimal:
-    """``P(y) ∝ exp(-(exact - y) / scale)`` for y up to the exact number, and never above it."""
-    total = Fraction(0)
-    for here, there, y, scale in zip(one.exact, two.exact, given, _scales(one), strict=True):
-        if (y > here) != (y > there):
-            return ENDLESS if y > there else -ENDLESS
-        total += (there - here) / scale
-    return _decimal(total)
-
-
 def _chosen(one: Asking, two: Asking, given: Given) -> Decimal:
     """``P(i) = exp(score_i / scale) / Σ exp(score_j / scale)``."""
     (scale,), (pick,) = one.scales, given
@@ -86,7 +76,6 @@ def _decimal(number: Fraction) -> Decimal:
 _LOSSES = {
     "noisy": _laplace,
     "noisy_large": _laplace,
-    "noisy_below": _one_sided,
     "chosen": _chosen,
     "tossed": _tossed,
 }

@@ -51,7 +51,7 @@ def transcripts(one: Run, two: Run, most: int, seed: int) -> Iterator[Found]:
     waiting: list[tuple[tuple[Given, ...], Decimal]] = [((), Decimal(0))]
     found = 0
     while waiting and found < most:
-        # Depth first for every other transcript, so that early ones end; otherwise anywhere, so that all parts are seen.
+        # Depth first for every other one, so that transcripts end; otherwise anywhere, so that all parts are seen.
         at = len(waiting) - 1 if found % 2 == 0 else int(rng.integers(len(waiting)))
         waiting[at], waiting[-1] = waiting[-1], waiting[at]
         said, so_far = waiting.pop()
@@ -93,10 +93,6 @@ def _answers(one: Asking, two: Asking, rng: np.random.Generator) -> list[Given]:
         return [(pick,) for pick in rng.permutation(len(one.exact)).tolist()]
     if one.gate == "tossed":
         return _coins(one, two, rng)
-    if one.gate == "noisy_below":
-        least = tuple(min(pair) for pair in zip(one.exact, two.exact, strict=True))
-        drops = [tuple(int(low - rng.exponential(float(scale))) for low, scale in _each(one, least))]
-        return [*drops, least, one.exact, two.exact]
     loud = [tuple(round(rng.laplace(exact, float(scale))) for exact, scale in _each(one, one.exact)) for _ in range(2)]
     high = tuple(round(exact + 3 * float(scale)) for exact, scale in _each(one, one.exact))
     return list(dict.fromkeys([*loud, high, two.exact, one.exact]))
@@ -116,7 +112,7 @@ def _coins(one: Asking, two: Asking, rng: np.random.Generator) -> list[Given]:
         return every
     chances = np.array([float(chance) / 2**64 for chance in one.exact])
     drawn = [tuple((rng.random(count) < chances).astype(int).tolist()) for _ in range(4)]
-    likely = tuple((chances > 0.5).astype(int).tolist())  # noqa: PLR2004  more often than not
+    likely = tuple((chances > 0.5).astype(int).tolist())
     at = [place for place in range(count) if one.exact[place] != two.exact[place]]
     flipped = [tuple(1 - coin if place in at else coin for place, coin in enumerate(each)) for each in [likely, *drawn]]
     return list(dict.fromkeys([*drawn, likely, *flipped]))

@@ -15,7 +15,9 @@ import numpy as np
 
 from dawa.noise import gates
 
-GATES = ("noisy", "noisy_large", "noisy_below", "chosen", "tossed")
+GATES = ("noisy", "noisy_large", "costs", "chosen", "tossed")
+HIDDEN = "costs"
+"""What this gate gives is not published: only which of the costs are least."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,6 @@ class Asking:
         gate: By which of ``GATES``.
         exact: The private whole numbers: sums, costs, scores, or chances of coins over 2^64.
         scales: Of the noise, one for each number or one for all; empty for coins.
-        public: What else goes in, and must not depend on records: how many numbers there are.
     """
 
     gate: str
@@ -83,9 +84,9 @@ def watched(answering: Answering) -> Iterator[Watched]:
         asking = Asking("noisy_large", tuple(exact), scales_of(scale))
         return list(pass_through(asking, lambda: tuple(own["noisy_large"](exact, scale, randomness))))
 
-    def noisy_below(exact: Any, scale: Any, centre: Any, randomness: Any) -> Any:  # noqa: ANN401  as the gates
-        asking = Asking("noisy_below", whole(exact + centre), scales_of(scale))
-        drawn = pass_through(asking, lambda: whole(own["noisy_below"](exact, scale, centre, randomness)))
+    def costs(exact: Any, scale: Any, centre: Any, randomness: Any) -> Any:  # noqa: ANN401  as the gates
+        asking = Asking("costs", whole(exact if centre is None else exact + centre), scales_of(scale))
+        drawn = pass_through(asking, lambda: whole(own["costs"](exact, scale, centre, randomness)))
         return np.array(drawn, np.int64)
 
     def chosen(scores: Any, scale: Any, randomness: Any) -> Any:  # noqa: ANN401  as the gates
@@ -98,7 +99,7 @@ def watched(answering: Answering) -> Iterator[Watched]:
         coins = pass_through(asking, lambda: whole(own["tossed"](thresholds, randomness)))
         return np.array(coins, bool)
 
-    replacements = {each.__name__: each for each in (noisy, noisy_large, noisy_below, chosen, tossed)}
+    replacements = {each.__name__: each for each in (noisy, noisy_large, costs, chosen, tossed)}
     try:
         for name, replacement in replacements.items():
             setattr(gates, name, replacement)
