@@ -2,8 +2,8 @@
 
 Each takes whole numbers that were computed from records, adds what it must, and gives back what may be published; the
 proofs of ``noise.md`` and ``choice.md`` say what each costs. ``costs`` alone gives back what may not be published: only
-the choice of the least is paid for. Private steps have no other access to randomness, so whoever watches these functions
-has seen all that a mechanism says about the records: the rest of every estimate is a function of it and of public
+the choice of the least is paid for. Private steps have no other access to randomness. Whoever watches these functions
+has seen all that a mechanism says about the records, because the rest of every estimate follows from it and from public
 numbers. ``dawa audit`` watches them.
 """
 

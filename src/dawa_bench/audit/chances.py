@@ -29,6 +29,15 @@ def lost(one: Asking, two: Asking, given: Given) -> Decimal:
         return _LOSSES[one.gate](one, two, given)
 
 
+def most(one: Asking, two: Asking) -> Decimal:
+    """The most that any noisy answer tells: what lies beyond both exact numbers tells all of their distance."""
+    if one.public != two.public:
+        return ENDLESS
+    with localcontext(DIGITS):
+        pairs = zip(one.exact, two.exact, _scales(one), strict=True)
+        return _decimal(sum((abs(here - there) / scale for here, there, scale in pairs), Fraction(0)))
+
+
 def _laplace(one: Asking, two: Asking, given: Given) -> Decimal:
     """``P(y) ∝ exp(-|y - exact| / scale)`` for every number by itself."""
     total = sum(

@@ -12,7 +12,7 @@ the estimate at the end. A difference is an endless loss.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import islice, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ class Found:
 def transcripts(one: Run, two: Run, most: int, seed: int) -> Iterator[Found]:
     """Up to so many transcripts that both neighbours may produce, with the loss of each.
 
-    The first ones follow the answers that tell most, then come those that are likely under ``one``.
+    Answers that tell most are followed first, then such as are likely.
     """
     rng = np.random.default_rng(seed)
     waiting: list[tuple[tuple[Given, ...], Decimal]] = [((), Decimal(0))]
@@ -71,11 +71,6 @@ def transcripts(one: Run, two: Run, most: int, seed: int) -> Iterator[Found]:
                     yield Found(loss, len(said) + 1)
                 else:
                     waiting.append(((*said, given), so_far + loss))
-
-
-def largest(one: Run, two: Run, most: int = 1000, seed: int = 0) -> Found:
-    """The transcript that tells most."""
-    return max(islice(transcripts(one, two, most, seed), most), key=lambda found: abs(found.loss))
 
 
 def _continued(run: Run, said: tuple[Given, ...]) -> Any:  # noqa: ANN401  what a run makes, or what it asks next
