@@ -127,11 +127,13 @@ class Expressions(Calls):
                 self.report(node, "private numbers are divided with /")
                 return found.whole()
             return found if exact else Value(real=True)
-        if isinstance(op, ast.Pow) and both.private:
+        if isinstance(op, ast.Pow):
             exponent = getattr(node, "right", getattr(node, "value", None))
-            if not (isinstance(exponent, ast.Constant) and type(exponent.value) is int and exponent.value >= 0):
+            if both.private and not (isinstance(exponent, ast.Constant) and type(exponent.value) is int):
                 self.report(node, "a power that may be a fraction")
                 return found.whole()
+            if isinstance(exponent, ast.UnaryOp) and not exact:
+                return replace(found, real=True)
         return found
 
     def element(self, value: Value, index: ast.expr) -> Value:

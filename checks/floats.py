@@ -31,6 +31,7 @@ from checks.package import Package
 
 ROOT = Path(__file__).parents[1]
 SOURCES = "src/dawa"
+EXCUSES = "checks/rules.py"
 
 
 def texts(root: Path = ROOT) -> dict[str, str]:
@@ -39,20 +40,31 @@ def texts(root: Path = ROOT) -> dict[str, str]:
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in found}
 
 
-def found(sources: Mapping[str, str], excused: Mapping[tuple[str, str], str] = rules.EXCUSED) -> list[Finding]:
-    """All that is refused."""
+def followed(sources: Mapping[str, str], excused: Mapping[tuple[str, str], str] = rules.EXCUSED) -> Flow:
+    """The package gone through, with what is refused in Python."""
     package = Package({path: text for path, text in sources.items() if path.endswith((".py", ".pyi"))})
-    files = loops.read({path: text for path, text in sources.items() if path.endswith((".c", ".h"))})
-    flow = Flow(package, loops.kernels(files), excused)
+    flow = Flow(package, loops.kernels(_loops(sources)), excused)
     flow.everything()
-    for name, place in sorted(flow.loops.items()):
-        for path, line, what in loops.floats(files, name):
-            flow.findings.add(Finding(path, line, name, what, f"a float in a loop that {place} gives private numbers"))
-    unused = [
-        Finding("checks/rules.py", 0, where, code, f"nothing is found any more that {where} would be excused for")
+    return flow
+
+
+def found(sources: Mapping[str, str], excused: Mapping[tuple[str, str], str] = rules.EXCUSED) -> list[Finding]:
+    """All that is refused: in Python, in the loops in C, and excuses that have no use any more."""
+    flow, files = followed(sources, excused), _loops(sources)
+    inside = {
+        Finding(path, line, name, what, f"a float in a loop that is given private numbers ({place})")
+        for name, place in flow.loops.items()
+        for path, line, what in loops.floats(files, name)
+    }
+    unused = {
+        Finding(EXCUSES, 0, where, code, f"{where} needs no such excuse any more")
         for where, code in set(excused) - flow.used
-    ]
-    return sorted([*flow.findings, *unused])
+    }
+    return sorted(flow.findings | inside | unused)
+
+
+def _loops(sources: Mapping[str, str]) -> dict[str, dict[str, loops.Loop]]:
+    return loops.read({path: text for path, text in sources.items() if path.endswith((".c", ".h"))})
 
 
 def main() -> None:

@@ -110,9 +110,9 @@ class Flow:
         elif value.private:
             value = replace(value, kinds=value.kinds | returns.kinds)
         else:
-            value = replace(
-                value, real=returns.real, kinds=value.kinds | returns.kinds, parts=value.parts or returns.parts
-            )
+            said = function.node.returns is not None and ast.unparse(function.node.returns) != "Any"
+            real, parts = returns.real if said else value.real, value.parts or returns.parts
+            value = replace(value, real=real, kinds=value.kinds | returns.kinds, parts=parts)
         return Summary(value, summary.filled)
 
     def run(self, body: "Body", node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Summary:
