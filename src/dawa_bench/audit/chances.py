@@ -59,7 +59,7 @@ def _chosen(one: Asking, two: Asking, given: Given) -> Decimal:
 def _log_choice(scores: tuple[int, ...], pick: int, scale: Fraction) -> Decimal:
     gaps = [_decimal((score - scores[pick]) / scale) for score in scores]
     most = max(gaps)
-    return -(most + sum((gap - most).exp() for gap in gaps).ln())
+    return -(most + sum(((gap - most).exp() for gap in gaps), Decimal(0)).ln())
 
 
 def _tossed(one: Asking, two: Asking, given: Given) -> Decimal:

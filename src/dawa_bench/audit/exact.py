@@ -40,10 +40,10 @@ class Effort:
     runs: int = 400
 
 
-def audited(subject: Subject, effort: Effort) -> Finding:
+def audited(subject: Subject, effort: Effort, seed: int = 0) -> Finding:
     """The largest loss over some pairs of neighbours."""
-    neighbours = enumerate(pairs(subject.shape, effort.pairs))
-    found = [judged(subject, one, two, effort, seed) for seed, (one, two) in neighbours]
+    neighbours = enumerate(pairs(subject.shape, effort.pairs, seed))
+    found = [judged(subject, one, two, effort, seed + at) for at, (one, two) in neighbours]
     return replace(max(found, key=lambda each: each.loss), runs=sum(each.runs for each in found))
 
 
@@ -66,7 +66,8 @@ def hides(subject: Subject, counts: IntArray) -> bool:
 
 def _finding(subject: Subject, loss: Decimal, event: str, runs: int, confidence: float = 1.0) -> Finding:
     exact = float(loss)
-    return Finding(subject.title, float(subject.claimed), exact, exact, event, confidence, runs)
+    what = f"{subject.title}, {subject.domain} cells"
+    return Finding(what, float(subject.claimed), exact, exact, event, confidence, runs)
 
 
 def _counted(subject: Subject, one: Callable[[], object], two: Callable[[], object], runs: int) -> Finding:
