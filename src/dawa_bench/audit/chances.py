@@ -1,4 +1,4 @@
-"""How much likelier neighbours make what passed a gate: formulas of the audit's own, to forty digits.
+"""How much likelier neighbours make what passed a gate: formulas of the audit's own, to sixty digits.
 
 Written from the definitions of the distributions alone. A loss is ``ln P(given | one) - ln P(given | two)``; infinite
 where only one of the two can give it.
@@ -16,7 +16,7 @@ ENDLESS = Decimal("Infinity")
 
 
 def lost(one: Asking, two: Asking, given: Given) -> Decimal:
-    """What a gate's answer tells of which neighbour it was, exact to forty digits.
+    """What a gate's answer tells of which neighbour it was, exact to sixty digits.
 
     >>> from fractions import Fraction
     >>> ask = lambda exact: Asking("noisy", (exact,), (Fraction(2),))
