@@ -110,8 +110,8 @@ class Flow:
         elif value.private:
             value = replace(value, kinds=value.kinds | returns.kinds)
         else:
-            said = function.node.returns is not None and ast.unparse(function.node.returns) != "Any"
-            real, parts = returns.real if said else value.real, value.parts or returns.parts
+            declared = function.node.returns is not None and ast.unparse(function.node.returns) != "Any"
+            real, parts = returns.real if declared else value.real, value.parts or returns.parts
             value = replace(value, real=real, kinds=value.kinds | returns.kinds, parts=parts)
         return Summary(value, summary.filled)
 
