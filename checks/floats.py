@@ -40,17 +40,19 @@ def texts(root: Path = ROOT) -> dict[str, str]:
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in found}
 
 
-def followed(sources: Mapping[str, str], excused: Mapping[tuple[str, str], str] = rules.EXCUSED) -> Flow:
-    """The package gone through, with what is refused in Python."""
+def followed(
+    sources: Mapping[str, str], excused: Mapping[tuple[str, str], str] = rules.EXCUSED, begin: str = ""
+) -> Flow:
+    """The package gone through, from all of its functions or from those whose names begin so."""
     package = Package({path: text for path, text in sources.items() if path.endswith((".py", ".pyi"))})
     flow = Flow(package, loops.kernels(_loops(sources)), excused)
-    flow.everything()
+    flow.everything(begin)
     return flow
 
 
-def found(sources: Mapping[str, str], excused: Mapping[tuple[str, str], str] = rules.EXCUSED) -> list[Finding]:
+def found(flow: Flow, sources: Mapping[str, str]) -> list[Finding]:
     """All that is refused: in Python, in the loops in C, and excuses that have no use any more."""
-    flow, files = followed(sources, excused), _loops(sources)
+    files = _loops(sources)
     inside = {
         Finding(path, line, name, what, f"a float in a loop that is given private numbers ({place})")
         for name, place in flow.loops.items()
@@ -58,7 +60,7 @@ def found(sources: Mapping[str, str], excused: Mapping[tuple[str, str], str] = r
     }
     unused = {
         Finding(EXCUSES, 0, where, code, f"{where} needs no such excuse any more")
-        for where, code in set(excused) - flow.used
+        for where, code in set(flow.excused) - flow.used
     }
     return sorted(flow.findings | inside | unused)
 
@@ -69,7 +71,8 @@ def _loops(sources: Mapping[str, str]) -> dict[str, dict[str, loops.Loop]]:
 
 def main() -> None:
     """Say where floats touch private numbers, and fail if they do."""
-    wrong = found(texts())
+    sources = texts()
+    wrong = found(followed(sources), sources)
     for one in wrong:
         sys.stdout.write(f"{one}\n")
     if wrong:

@@ -3,7 +3,7 @@
 import pytest
 
 from checks import floats, rules
-from helpers.checking import WHOLE, parts, snippet
+from helpers.checking import WHOLE, parts, snippet, whole
 
 UNSOUND = {
     "division": """
@@ -482,34 +482,30 @@ def test_sound_code_is_left_alone(way):
 
 
 def test_the_package_is_sound():
-    assert [str(one) for one in floats.found(WHOLE)] == []
+    assert [str(one) for one in floats.found(whole(), WHOLE)] == []
 
 
 def test_an_excuse_without_use_is_refused_and_so_is_what_loses_its_excuse():
     where, code = "dawa.counts.Counts.sparse", "(np.diff(placed) == 0).any() or (held == 0).any()"
     core = parts("arrays", "counts", "layout/curve", "kernels/hilbert", "kernels/native", "kernels/c/")
     rest = {key: why for key, why in rules.EXCUSED.items() if key[0].startswith("dawa.counts.") and key[1] != code}
-    (found,) = floats.found(core, rest)
+    (found,) = floats.found(floats.followed(core, rest), core)
     assert (found.path, found.where, found.code, found.why) == (
         "src/dawa/counts.py",
         where,
         code,
         "a branch on private numbers",
     )
-    (unused,) = floats.found(core, {**rest, (where, code): "", (where, "cells / 2"): ""})
+    (unused,) = floats.found(floats.followed(core, {**rest, (where, code): "", (where, "cells / 2"): ""}), core)
     assert (unused.path, unused.where, unused.code) == (floats.EXCUSES, where, "cells / 2")
     assert all(len(why) > 20 and why.endswith(".") for why in [*rules.EXCUSED.values(), *rules.OPENED.values()])
 
 
 def test_the_command_fails_and_names_the_place(monkeypatch, capsys):
-    changed = {
-        **WHOLE,
-        "src/dawa/counts.py": WHOLE["src/dawa/counts.py"].replace("np.cumsum(self.counts)", "self.counts / 2"),
-    }
+    path = "src/dawa/counts.py"
+    changed = {**parts("counts"), path: WHOLE[path].replace("np.cumsum(self.counts)", "self.counts / 2")}
     monkeypatch.setattr(floats, "texts", lambda: changed)
-    line = changed["src/dawa/counts.py"].split("self.counts / 2")[0].count("\n") + 1
+    line = changed[path].split("self.counts / 2")[0].count("\n") + 1
     with pytest.raises(SystemExit, match="place"):
         floats.main()
-    assert (
-        f"src/dawa/counts.py:{line}: private numbers are divided with /: self.counts / 2\n" in capsys.readouterr().out
-    )
+    assert f"{path}:{line}: private numbers are divided with /: self.counts / 2\n" in capsys.readouterr().out

@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from checks import floats, loops
-from helpers.checking import WHOLE, loop_floats, private_loops
+from helpers.checking import WHOLE, loop_floats, whole
 from kernels.test_native import PRIVATE
 
 HEAD = """\
@@ -87,7 +87,7 @@ def test_all_loops_are_read():
 def test_private_loops_are_those_whose_machine_code_is_looked_at():
     """Two ways of looking, from the source and from the compiler, at the same loops."""
     looked_at = {name for names in PRIVATE.values() for name in names}
-    assert set(private_loops(WHOLE)) <= looked_at
+    assert set(whole().loops) <= looked_at
 
 
 def test_the_sources_are_all_there():

@@ -1,5 +1,6 @@
 """The checker of ``checks.floats`` on parts of the package, with code that was never in it."""
 
+from functools import cache
 from textwrap import dedent
 
 from checks import floats, loops
@@ -43,22 +44,24 @@ def parts(*prefixes):
     return {path: text for path, text in WHOLE.items() if path.startswith(tuple(f"src/dawa/{one}" for one in prefixes))}
 
 
-def refused(sources):
+@cache
+def whole():
+    """The whole package, gone through once for all tests of a process."""
+    return floats.followed(WHOLE)
+
+
+def refused(sources, begin=""):
     """What is found, without excuses that have no use in a part of the package."""
-    return [one for one in floats.found(sources) if one.path != floats.EXCUSES]
+    found = floats.found(floats.followed(sources, begin=begin), sources)
+    return [one for one in found if one.path != floats.EXCUSES]
 
 
-def snippet(code, more=None):
+def snippet(code):
     """The lines of a snippet at which something is found, and those that say so themselves: ``# here``."""
     text = PRELUDE + dedent(code)
-    found = refused({**parts(*CORE), **(more or {}), SNIPPET: text})
+    found = refused({**parts(*CORE), SNIPPET: text}, "dawa.partition.snippet")
     expected = {at for at, line in enumerate(text.splitlines(), 1) if "# here" in line}
     return {one.line if one.path == SNIPPET else str(one) for one in found}, expected
-
-
-def private_loops(sources):
-    """The loops in C that are given private numbers."""
-    return floats.followed(sources).loops
 
 
 def loop_floats(text, name):
