@@ -371,8 +371,168 @@ UNSOUND = {
         def outer(exposed: Occupied) -> str:
             return f"{exposed.counts.sum() / 2}"  # here
     """,
+    "a type of NumPy": """
+        def outer(exposed: Occupied) -> Any:
+            return np.float64(exposed.counts.max())  # here
+    """,
+    "whole division by a float": """
+        def outer(exposed: Occupied) -> Any:
+            return exposed.counts // 2.0, divmod(exposed.counts, 0.5)  # here
+    """,
+    "a product of matrices": """
+        def outer(exposed: Occupied, rates: FloatArray) -> Any:
+            return exposed.counts @ rates  # here
+    """,
+    "floats that are chosen": """
+        def outer(exposed: Occupied) -> Any:
+            return np.where(exposed.counts > 3, 0.5, 1.5)  # here
+    """,
+    "a sum that begins with a float": """
+        def outer(exposed: Occupied) -> Any:
+            return sum(exposed.counts.tolist(), 0.0)  # here
+    """,
+    "a method that is handed over": """
+        @dataclass(frozen=True)
+        class Half:
+            parts: int
+
+            def of(self, values: Any) -> Any:
+                return values / self.parts  # here
+
+        def outer(exposed: Occupied) -> Any:
+            half = Half(2).of
+            return list(map(half, exposed.counts))
+    """,
+    "a method of a private object that is handed over": """
+        @dataclass(frozen=True)
+        class Totals:
+            held: IntArray
+
+            def share(self, parts: int) -> Any:
+                return self.held / parts  # here
+
+        def outer(exposed: Occupied) -> Any:
+            share = Totals(exposed.counts).share
+            return share(2)
+    """,
+    "a key for sorting in place": """
+        def outer(exposed: Occupied) -> Any:
+            found = exposed.counts.tolist()
+            found.sort(key=lambda count: count / 2)  # here
+            return found
+    """,
+    "folding": """
+        import functools
+
+        def outer(exposed: Occupied) -> Any:
+            return functools.reduce(lambda one, other: one / other, exposed.counts.tolist())  # here
+    """,
+    "a generator": """
+        def outer(exposed: Occupied) -> Any:
+            for count in each(exposed):
+                yield count / 2  # here
+
+        def each(exposed: Occupied) -> Any:
+            for count in exposed.counts.tolist():
+                yield count
+    """,
+    "a context": """
+        from contextlib import contextmanager
+
+        def outer(exposed: Occupied) -> Any:
+            with opened(exposed) as cells:
+                return cells / 2  # here
+
+        @contextmanager
+        def opened(exposed: Occupied) -> Any:
+            yield exposed.cells
+    """,
+    "any number of arguments": """
+        def outer(exposed: Occupied) -> Any:
+            return inner(1, exposed.counts), named(some=exposed.counts)
+
+        def inner(*values: Any) -> Any:
+            return values[1] / 2  # here
+
+        def named(**values: Any) -> Any:
+            return values["some"] / 2  # here
+    """,
+    "what is left after an error": """
+        def outer(exposed: Occupied) -> Any:
+            cells = 1
+            try:
+                cells = exposed.counts
+            finally:
+                shares = cells / 2  # here
+            return shares
+    """,
+    "a case of a pattern": """
+        def outer(exposed: Occupied) -> Any:
+            match exposed.counts:  # here
+                case [first, *_]:
+                    return first / 2  # here
+    """,
+    "a default of a lambda": """
+        def outer(exposed: Occupied) -> Any:
+            share = lambda parts, cells=exposed.counts: cells / parts  # here
+            return share(2)
+    """,
+    "a key of a dict": """
+        def outer(exposed: Occupied) -> Any:
+            held = {}
+            held["cells"] = exposed.counts
+            return held["cells"] / 2  # here
+    """,
+    "an inherited method": """
+        class Base:
+            def share(self, values: Any) -> Any:
+                return values / 2  # here
+
+        class Derived(Base):
+            def share(self, values: Any) -> Any:
+                return super().share(values)
+
+        def outer(exposed: Occupied, what: Derived) -> Any:
+            return what.share(exposed.counts)
+    """,
+    "whoever keeps to a protocol": """
+        from typing import Protocol
+
+        class Shares(Protocol):
+            def shares_of(self, values: Any) -> Any: ...
+
+        class Halves:
+            def shares_of(self, values: Any) -> Any:
+                return values / 2  # here
+
+        def outer(exposed: Occupied, how: Shares) -> Any:
+            return how.shares_of(exposed.counts)
+    """,
+    "a variable of the module": """
+        RATE = 0.25
+
+        def outer(exposed: Occupied) -> Any:
+            return exposed.counts * RATE  # here
+    """,
+    "one of several functions": """
+        def outer(exposed: Occupied, kind: str) -> Any:
+            return WAYS[kind](exposed.counts)
+
+        def whole(values: Any) -> Any:
+            return values // 2
+
+        def half(values: Any) -> Any:
+            return values / 2  # here
+
+        WAYS = {"whole": whole, "half": half}
+    """,
 }
 SOUND = {
+    "names that end with a comprehension": """
+        def outer(exposed: Occupied, count: int) -> Any:
+            doubled = [2 * count for count in exposed.counts.tolist()]
+            return doubled, count / 2
+    """,
     "whole arithmetic": """
         def totals(exposed: Occupied, bounds: IntArray) -> IntArray:
             before = np.concatenate(([0], np.cumsum(exposed.counts)))
