@@ -21,6 +21,8 @@ from dawa_bench.audit.watch import HIDDEN, Asking, Given, drawn, watched
 
 CONFIDENCE = 1 - 1e-6
 """Of losses that are counted."""
+Bounds = tuple[int, ...]
+"""Where buckets end: the choice that is published."""
 OFTEN = 10
 """A choice is looked at if each neighbour made it so often."""
 
@@ -79,7 +81,7 @@ def _counted(subject: Subject, one: Callable[[], object], two: Callable[[], obje
     likely, rare = sorted((mine.test[picked], theirs.test[picked]), reverse=True)
     bound = float(least_loss(likely, rare, runs - runs // 2, (1 - CONFIDENCE) / 2))
     loss = Decimal(max(bound, 0.0)) + most(mine.asked[picked], theirs.asked[picked])
-    told = f"buckets that end at {', '.join(map(str, picked[1:]))}"  # type: ignore[index]
+    told = f"buckets that end at {', '.join(map(str, picked[1:]))}"
     return _finding(subject, loss, told, 2 * runs, CONFIDENCE)
 
 
@@ -87,9 +89,9 @@ def _counted(subject: Subject, one: Callable[[], object], two: Callable[[], obje
 class _Choices:
     """How often each choice was made, in either half of the runs, and what is measured after it."""
 
-    train: Counter[object]
-    test: Counter[object]
-    asked: dict[object, Asking]
+    train: Counter[Bounds]
+    test: Counter[Bounds]
+    asked: dict[Bounds, Asking]
 
 
 def _choices(run: Callable[[], object], runs: int) -> _Choices:
@@ -98,7 +100,7 @@ def _choices(run: Callable[[], object], runs: int) -> _Choices:
     for at in range(runs):
         with watched(_silent) as seen:
             said = run()
-        bounds = said[0]  # type: ignore[index]  # as ``Subject.on`` makes it
+        bounds: Bounds = said[0]  # type: ignore[index]  # as ``Subject.on`` makes it
         (found.train if at < runs // 2 else found.test)[bounds] += 1
         found.asked[bounds] = seen.asked[-1]
     return found
@@ -108,7 +110,7 @@ def _silent(asking: Asking, draw: Callable[[], Given]) -> Given:
     return draw() if asking.gate == HIDDEN else (0,) * len(asking.exact)
 
 
-def _telling(one: Counter[object], two: Counter[object]) -> object | None:
+def _telling(one: Counter[Bounds], two: Counter[Bounds]) -> Bounds | None:
     """The choice that seems to tell most, of those that both make often enough to be bounded."""
     both = [choice for choice in one if min(one[choice], two[choice]) >= OFTEN]
     return max(both, key=lambda choice: abs(math.log(one[choice] / two[choice])), default=None)

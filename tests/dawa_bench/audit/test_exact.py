@@ -127,6 +127,13 @@ def test_pairs_are_neighbours():
             assert (two - one).sum() == 1
 
 
+def test_single_cells_are_a_choice_like_any_other():
+    """With one cell there is no other, and all that is told is what measuring tells: three quarters of epsilon."""
+    found = exact.audited(Subject("dawa-2014", (1,)), FEW)
+    assert found.event == "buckets that end at 1"
+    assert found.loss == pytest.approx(0.75)
+
+
 @pytest.mark.usefixtures("unchecked")
 def test_a_search_finds_what_tiny_domains_do_not_have(monkeypatch):
     """Broken only where a block is dense, which takes sixty-four cells and more."""
