@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from checks import loops, rules
-from checks.flow import Finding, Flow
+from checks.flow import Finding, Flow, parameters
 from checks.package import Package
 
 ROOT = Path(__file__).parents[1]
@@ -62,7 +62,21 @@ def found(flow: Flow, sources: Mapping[str, str]) -> list[Finding]:
         Finding(EXCUSES, 0, where, code, f"{where} needs no such excuse any more")
         for where, code in set(flow.excused) - flow.used
     }
-    return sorted(flow.findings | inside | unused)
+    return sorted(flow.findings | inside | unused | _missing(flow.package))
+
+
+def _missing(package: Package) -> set[Finding]:
+    """What the rules name and the package does not have: private numbers would begin or end nowhere."""
+    functions = {*rules.STARTS, *rules.GATES, *rules.OPENED} - set(package.functions)
+    classes = {*rules.PRIVATE, *rules.SEALED, rules.LOOP} - set(package.classes)
+    fields = {name for name in rules.FETCHED if package.field(*name.rsplit(".", 1)) is None}
+    own = package.functions
+    takes = {name: {one for one, _, _ in parameters(own[name].node.args)} for name in rules.STARTS if name in own}
+    unknown = {f"{name}({one})" for name in takes for one in rules.STARTS[name] if one not in takes[name]}
+    return {
+        Finding(EXCUSES, 0, "", name, "a rule is about what is not there")
+        for name in functions | classes | fields | unknown
+    }
 
 
 def _loops(sources: Mapping[str, str]) -> dict[str, dict[str, loops.Loop]]:
