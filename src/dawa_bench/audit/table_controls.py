@@ -4,6 +4,7 @@ Each wrong way is one that people have taken: it looks right, and adds noise of 
 """
 
 import logging
+import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -54,7 +55,8 @@ def counted_in_the_log(*, records: bool) -> Iterator[None]:
 def sniffed(folder: Path, table: Table, running: object) -> Held:
     """A text file by what DuckDB makes of it: it looks at the rows to guess delimiters, quotes and types."""
     path, _typed = _holder("CSV").made(folder, table, running)
-    return ibis.duckdb.connect().read_csv(path, table_name="people"), None
+    with warnings.catch_warnings(action="ignore"):
+        return ibis.duckdb.connect().read_csv(path, table_name="people"), None
 
 
 SNIFFED = Holder("CSV, sniffed", frozenset({TYPED, TEXT}), sniffed)

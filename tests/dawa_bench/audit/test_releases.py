@@ -95,14 +95,18 @@ def place(tmp_path):
 
 
 def said(place, run):
+    def ran():
+        run()
+        return Ran({}, made=True)
+
     emptied(place)
-    return left(lambda: Ran({}, made=True) if run() is None else None, place, drawn)
+    return left(ran, place, drawn)
 
 
 NOISES = {
-    "stdout": lambda word: print(word),
+    "stdout": lambda word: sys.stdout.write(word + "\n"),
     "below Python": lambda word: os.write(1, word.encode()),
-    "stderr": lambda word: print(word, file=sys.stderr),
+    "stderr": lambda word: sys.stderr.write(word + "\n"),
     "log": lambda word: logging.getLogger("some.library").debug(word),
     "warnings": lambda word: warnings.warn(word, stacklevel=1),
 }
@@ -111,7 +115,7 @@ NOISES = {
 @pytest.mark.parametrize("where", NOISES)
 def test_whatever_is_said_is_heard(place, where):
     def run(word):
-        return said(place, lambda: NOISES[where](word) and None)
+        return said(place, lambda: NOISES[where](word))
 
     one, same, two = run("a"), run("a"), run("b")
     assert not difference(one, same)
@@ -150,7 +154,7 @@ def test_errors_are_what_they_say(place):
     assert "outcome is there for one alone" in difference(failing("a"), said(place, lambda: None))
 
 
-def test_names_and_clocks_are_held_still(place):
+def test_names_and_clocks_are_held_still():
     with everything.held_still():
         one = os.urandom(8), everything.drafts.datetime.now()
     with everything.held_still():

@@ -20,7 +20,7 @@ EMBEDDED = [holder for holder in HOLDERS if not holder.slow and holder.name != "
 
 def test_neighbours_differ_by_what_is_odd_alone():
     for asked in ASKED:
-        for odd in odds(frozenset({odd.kind for odd in ODDS}), asked):
+        for odd in list(odds(frozenset({odd.kind for odd in ODDS}), asked))[:: 9 if asked.rows > FEW else 1]:
             fewer, more = neighbours(asked, odd)
             assert (fewer.before, fewer.after, fewer.odd, more.odd) == (more.before, more.after, None, odd)
             assert len(fewer.records) == asked.rows + CAP + 3
@@ -33,7 +33,8 @@ def test_no_choice_among_ordinary_rows_shows():
     rows = ordinary(FEW)
     for person in {row[-1] for row in rows}:
         records = [row for row in rows if row[-1] == person]
-        assert len(records) <= CAP or len(set(records)) == 1
+        assert len(set(records)) == 1
+    assert max(sum(row[-1] == person for row in rows) for person in {row[-1] for row in rows}) > CAP
     assert NEW not in {row[-1] for row in rows}
 
 
