@@ -1,6 +1,6 @@
 # make demo   set everything up and release a small table of people
 # make test   set everything up and test every part, without long tests; make test-long runs those, make test-all both
-# make check  lint and type-check; needs npm for the scripts of pages
+# make check  lint, type-check, no float on private numbers; needs npm for the scripts of pages
 # make build  wheel, sdist and bill of materials in dist/, built twice and compared
 # make lowest the tests with the lowest versions that pyproject.toml allows
 # make locks  choose versions anew, with their hashes: make locks UPGRADE=--upgrade
@@ -37,6 +37,7 @@ check: $(VENV)/.installed-dev node_modules/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m checks.floats
 	$(BIN)/clang-format --dry-run --Werror src/dawa/kernels/c/*.[ch]
 	npm run --silent check
 

@@ -1,5 +1,6 @@
 """Fixtures for all tests, and what is done before and after all of them."""
 
+import gc
 import os
 
 import pytest
@@ -12,6 +13,17 @@ __all__ = ["browser", "postgres", "spark"]
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # programs that tests start would compile all modules again and again
 LEFT_OUT = pytest.StashKey[int]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Modules and tests stay to the end: nobody looks for garbage among them, neither now nor between tests."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -46,6 +46,27 @@ def test_the_largest_sum_is_exact_and_one_more_is_refused():
         Counts.of([MOST_RECORDS, 1])
 
 
+def test_the_limit_is_kept_to_the_record_for_many_cells_and_types():
+    """A sum in floats would lose the last records, and one in 64 bits would overflow."""
+    most = np.full(2**12 + 1, MOST_RECORDS // 2**12)
+    most[-1] = 0
+    for kind in (np.int64, np.uint64, np.float64, np.longdouble):
+        assert int(Counts.of(most.astype(kind)).exposed.counts.sum()) == MOST_RECORDS
+        one_more = most.astype(kind)
+        one_more[-1] = 1
+        with pytest.raises(CountsError, match="add up"):
+            Counts.of(one_more)
+    for many in (np.full(2**19, 2**45), np.full(2**18, 2**45 - 1), np.full(2, 2**63, np.uint64), np.full(2, 1e300)):
+        with pytest.raises(CountsError, match="add up"):
+            Counts.of(many)
+
+
+@pytest.mark.parametrize("wrong", [-1, -(2**62), -1e300])
+def test_negative_counts_are_called_so(wrong):
+    with pytest.raises(CountsError, match="negative"):
+        Counts.of([wrong, 1])
+
+
 def test_counts_do_not_change_with_their_origin_nor_by_hand():
     origin = np.array([1, 2, 3])
     counts = Counts.of(origin)

@@ -33,8 +33,19 @@ TIMED = {
     "dawa_bench/sources.py": {"dawa.sources", "dawa.sources.counting"},
 }
 """Commands of it that time a private step on generated data, and what each may import of the private steps."""
-WATCHED = {"dawa_bench/audit/watch.py": {"dawa.noise.gates"}}
-"""The audit replaces the gates for as long as it watches a run."""
+WATCHED = {
+    "dawa_bench/audit/watch.py": {"dawa.noise.gates"},
+    "dawa_bench/audit/sampler.py": {
+        "dawa.noise.discrete",
+        "dawa.noise.discrete_laplace",
+        "dawa.noise.gates",
+        "dawa.noise.randomness.Randomness",
+        "dawa.noise.randomness.Seeded",
+        "dawa.noise.randomness.randomness_for",
+    },
+    "dawa_bench/audit/tampered.py": {"dawa.noise", "dawa.noise.discrete", "dawa.noise.randomness.Randomness"},
+}
+"""The audit replaces the gates for as long as it watches a run, draws noise to test it, and halves it as a control."""
 
 
 def imports(name):

@@ -24,6 +24,9 @@ HINT = "pass one non-negative whole number per cell, for example numpy.bincount(
 
 SPARSE_HINT = "pass distinct row-major cell numbers, and how many records each of them holds, at least one."
 
+HALF = 23
+"""Bits in the lower half of a count."""
+
 
 class Occupied(NamedTuple):
     """The occupied cells, unprotected: code that reads them must add noise before it passes anything on."""
@@ -139,19 +142,27 @@ def _whole_numbers(array: NDArray[np.generic]) -> IntArray:
     """An int64 copy, or an error that names no cell and no value."""
     if array.dtype.kind not in "iufb":
         raise CountsError("The counts are not numbers.", HINT)
-    numbers: NDArray[np.float64] = array  # type: ignore[assignment]  # all four kinds can be compared
-    if array.dtype.kind == "f":
-        if not np.isfinite(numbers).all():
-            raise CountsError("Some counts are NaN or infinite.", HINT)
-        if (numbers != np.floor(numbers)).any():
-            raise CountsError("Some counts are fractional.", HINT)
+    numbers: IntArray = _from_floats(array) if array.dtype.kind == "f" else array  # type: ignore[assignment]  # or uint64
     if (numbers < 0).any():
         raise CountsError("Some counts are negative.", HINT)
-    with np.errstate(over="ignore"):
-        total = float(numbers.sum(dtype=np.float64))  # exact up to 2^53; larger totals are refused
-    if total > MOST_RECORDS:
+    if (numbers > MOST_RECORDS).any() or _total(numbers.astype(np.int64)) > MOST_RECORDS:
         raise CountsError(
             f"The counts add up to more than 2^45 = {MOST_RECORDS} records, the most that is summed exactly.",
             "count in larger units, or split the data.",
         )
-    return array.astype(np.int64)
+    return numbers.astype(np.int64)
+
+
+def _from_floats(array: NDArray[np.generic]) -> IntArray:
+    """The whole numbers that a caller's floats hold; those that are too small or too large stay so."""
+    floats: NDArray[np.float64] = array  # type: ignore[assignment]  # of any width
+    if not np.isfinite(floats).all():
+        raise CountsError("Some counts are NaN or infinite.", HINT)
+    if (floats != np.floor(floats)).any():
+        raise CountsError("Some counts are fractional.", HINT)
+    return np.clip(floats.astype(np.float64), -1, MOST_RECORDS + 1).astype(np.int64)
+
+
+def _total(numbers: IntArray) -> int:
+    """The sum of numbers up to 2^45, exactly: however many they are, neither half of their bits overflows."""
+    return (int((numbers >> HALF).sum()) << HALF) + int((numbers & ((1 << HALF) - 1)).sum())

@@ -13,6 +13,7 @@ it finds this package. Importing it loads nothing.
   defaults are what they are; ``bounds`` what it costs not to know the bounds of an axis. How often intervals hold the
   truth: ``coverage``; how narrow they can be: ``guarantee``. What smooth ``insides`` of buckets are worth; ``groups``
   beside what they replace; how well a ``plan`` predicts.
+- Privacy, from outside: ``audit`` is the package behind ``dawa audit``. ``faults`` attacks files, runs and servers.
 - Time, as ratios to things measured in the same run: ``python -m dawa_bench.speed``. Others measure exact ``noise``,
   counting in ``sources``, a map of the paper's size (``places``), ``startup`` of the command line, a ``cold`` first
   answer, ``bookings`` in a long ledger, dragging on a ``page``, keeping and asking a million buckets (``bulk``),

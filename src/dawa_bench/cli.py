@@ -6,8 +6,6 @@ everything that is slow to load, or NOT PRIVATE, only when the command runs.
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +13,7 @@ import typer
 
 from dawa.cli.terminal import STOPPED, reported
 from dawa.errors import OptionError
+from dawa_bench.terminal import progress
 
 if TYPE_CHECKING:
     from dawa_bench.experiments import Size
@@ -128,7 +127,7 @@ def _experiments(name: str | None, size: "Size", out: Path, data: str | None, jo
     try:
         for experiment in chosen:
             several = len(chosen) > 1 and experiment.alone
-            with _progress(experiment.name) as advanced:
+            with progress(experiment.name) as advanced:
                 runner.run(
                     experiment,
                     size,
@@ -149,25 +148,6 @@ def _only(asked: set[str], taken: set[str], what: str) -> None:
     ignored = sorted(asked - taken)
     if ignored:
         raise OptionError(f"{', '.join(ignored)} would change nothing with {what}.", "leave it out.")
-
-
-@contextmanager
-def _progress(name: str) -> Iterator[Callable[[int, int], object]]:
-    """A progress bar on a terminal; nothing elsewhere."""
-    from rich.console import Console  # noqa: PLC0415  see above
-    from rich.progress import (  # noqa: PLC0415  see above
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        shown = bar.add_task(name, total=None)
-        yield lambda done, total: bar.update(shown, completed=done, total=total)
 
 
 def _say(line: str) -> None:

@@ -97,6 +97,11 @@ def in_turns(actions: list[Callable[[], object]], repeats: int) -> list[float]:
     return [float(np.median(taken[1:])) for taken in times]
 
 
+def _grouped(frame: Any, by: Any) -> object:  # noqa: ANN401  Spark's
+    """Counts of a frame that is made anew: Spark keeps what the same one shuffled."""
+    return frame.groupBy(by).count().toArrow()
+
+
 def released(path: Path, axis: Axis) -> dawa.Release:
     """The whole way, from the file to a release. The default effort would search longer, up to a second."""
     return dawa.release(path, axis, epsilon="0.5", effort="fast")
@@ -181,7 +186,7 @@ def on_spark(folder: Path, rows: int) -> None:
             plain = functions.expr(BARE[name])
             bare, made = in_turns(
                 [
-                    lambda plain=plain: frame.groupBy(plain).count().toArrow(),  # a new frame: Spark keeps shuffles
+                    partial(_grouped, frame, plain),
                     partial(dawa.release, frame, axis, epsilon="0.5", effort="fast"),
                 ],
                 1,

@@ -46,7 +46,7 @@ def test_products_are_those_of_the_matrix(made):
 def test_products_of_whole_numbers_are_exact(made):
     rng, rows, entries, _ = made
     whole, x = rng.integers(0, 2**30, len(entries)), rng.integers(-(2**25), 2**25, rows.buckets)
-    exact = kernels.hats.times(rows.start, rows.ptr, whole, x)
+    exact = kernels.hats.times_exactly(rows.start, rows.ptr, whole, x)
     assert exact.dtype == np.int64
     assert exact.tolist() == [sum(int(w) * int(n) for w, n in zip(row, x, strict=True)) for row in dense(rows, whole)]
 

@@ -210,6 +210,12 @@ def test_the_same_figure_is_the_same_file(line, grid, tmp_path):
             assert files[0].read_bytes() == files[1].read_bytes()
 
 
+def test_what_is_drawn_in_one_pass_is_what_saving_writes(line, grid, tmp_path):
+    for release in (line, grid):
+        release.plot(tmp_path / "saved.svg")
+        assert drawing.as_svg(release.plot()) == (tmp_path / "saved.svg").read_text(encoding="utf-8")
+
+
 def test_paths_that_cannot_be(line, tmp_path):
     with pytest.raises(OptionError, match="in which format"):
         line.plot(tmp_path / "figure")

@@ -28,12 +28,13 @@ COMMANDS = {
     "mechanisms": "List the mechanisms, or the options of one, or rank those that do not look at the data.",
     "demo": "Release the incomes of 20,000 generated people, and show the answers beside the truth.",
     "bench": "Make the paper's tables and figures again, and see which mechanism suits which data.",
+    "audit": "Look for what mechanisms lose beyond the epsilon that they claim, from outside.",
     "warm-up": "Do once what a first run would do: for images of containers.",
     "ledger": "The book of what was spent on each dataset. It cannot be overspent.",
 }
 """What each command does: how its own ``HELP`` begins, said here without importing it."""
 
-ELSEWHERE = {"bench": "dawa_bench.cli"}
+ELSEWHERE = {"bench": "dawa_bench.cli", "audit": "dawa_bench.audit.cli"}
 """Commands that another package brings, if it is installed. It is found by name: nothing here may import it."""
 
 ANYTHING = {"ignore_unknown_options": True, "allow_extra_args": True}

@@ -16,8 +16,6 @@ linear map of the registers, and what it adds to ``gᵀ D⁻¹ g`` is a fixed qu
 both for stretches of rows; only the few rows that the ends of the range cut are done one by one.
 """
 
-from typing import Any, overload
-
 import numpy as np
 
 from dawa.arrays import FloatArray, IntArray
@@ -44,19 +42,17 @@ _inverse = Kernel("hats_inverse")
 _along = Kernel("hats_along")
 
 
-@overload
-def times(start: IntArray, ptr: IntArray, values: IntArray, x: IntArray) -> IntArray: ...
+def times(start: IntArray, ptr: IntArray, values: FloatArray, x: FloatArray) -> FloatArray:
+    """Rows · x."""
+    y = np.empty(len(start))
+    _times(len(start), start, ptr, values, x, y)
+    return y
 
 
-@overload
-def times(start: IntArray, ptr: IntArray, values: FloatArray, x: FloatArray) -> FloatArray: ...
-
-
-def times(start: IntArray, ptr: IntArray, values: Any, x: Any) -> Any:
-    """Rows · x, in the arithmetic of the arrays: exact for integers."""
-    y = np.empty(len(start), x.dtype)
-    kernel = _times_exactly if x.dtype == np.int64 else _times
-    kernel(len(start), start, ptr, values, x, y)
+def times_exactly(start: IntArray, ptr: IntArray, values: IntArray, x: IntArray) -> IntArray:
+    """Rows · x in whole numbers: for what is private."""
+    y = np.empty(len(start), np.int64)
+    _times_exactly(len(start), start, ptr, values, x, y)
     return y
 
 

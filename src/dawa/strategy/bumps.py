@@ -180,7 +180,7 @@ class BumpStrategy(LeafRows):
     def apply(self, totals: IntArray) -> IntArray:
         """The exact answers of the rows, then those of the leaves."""
         exact = np.array(totals, np.int64)
-        rows = kernels.bumps.times(self.pattern.ptr, self.pattern.column, self.weights.copy(), exact[:, None])[:, 0]
+        rows = kernels.bumps.times_exactly(self.pattern.ptr, self.pattern.column, self.weights.copy(), exact)
         return np.concatenate((rows, self.leaf * exact))
 
     def solve(self, answers: FloatArray) -> FloatArray:

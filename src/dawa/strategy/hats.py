@@ -218,7 +218,7 @@ class HatStrategy(LeafRows):
     def apply(self, totals: IntArray) -> IntArray:
         """The exact answers of the rows, then those of the leaves."""
         exact = np.array(totals, np.int64)
-        answers = kernels.hats.times(self.rows.start, self.rows.ptr, self.weights.copy(), exact)
+        answers = kernels.hats.times_exactly(self.rows.start, self.rows.ptr, self.weights.copy(), exact)
         return np.concatenate((answers, self.leaf * exact))
 
     def solve(self, answers: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""How much likelier neighbours make what passed a gate: formulas of the audit's own, to forty digits.
+"""How much likelier neighbours make what passed a gate: formulas of the audit's own, to sixty digits.
 
 Written from the definitions of the distributions alone. A loss is ``ln P(given | one) - ln P(given | two)``; infinite
 where only one of the two can give it.
@@ -16,7 +16,7 @@ ENDLESS = Decimal("Infinity")
 
 
 def lost(one: Asking, two: Asking, given: Given) -> Decimal:
-    """What a gate's answer tells of which neighbour it was, exact to forty digits.
+    """What a gate's answer tells of which neighbour it was, exact to sixty digits.
 
     >>> from fractions import Fraction
     >>> ask = lambda exact: Asking("noisy", (exact,), (Fraction(2),))
@@ -59,7 +59,7 @@ def _chosen(one: Asking, two: Asking, given: Given) -> Decimal:
 def _log_choice(scores: tuple[int, ...], pick: int, scale: Fraction) -> Decimal:
     gaps = [_decimal((score - scores[pick]) / scale) for score in scores]
     most = max(gaps)
-    return -(most + sum((gap - most).exp() for gap in gaps).ln())
+    return -(most + sum(((gap - most).exp() for gap in gaps), Decimal(0)).ln())
 
 
 def _tossed(one: Asking, two: Asking, given: Given) -> Decimal:

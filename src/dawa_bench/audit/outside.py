@@ -77,7 +77,7 @@ def least_loss(likely: ArrayLike, rare: ArrayLike, runs: int, error: float) -> F
     """What an event's chances lose at least, ``ln(P / P′)``, if each bound is wrong with half of this chance.
 
     >>> least_loss(900, 300, 1000, 0.0001).round(3).item()
-    0.869
+    0.872
     """
     with np.errstate(divide="ignore"):
         logarithm: FloatArray = np.log(lower(likely, runs, error / 2)) - np.log(upper(rare, runs, error / 2))

@@ -134,7 +134,7 @@ def coins(heads: int) -> Law:
 def surprise(seen: IntArray, chances: FloatArray) -> float:
     """The chance to see what fits no better: Pearson's test, and a test of all that is rare together.
 
-    >>> surprise(np.array([50, 50]), np.array([0.5, 0.5])), surprise(np.array([9, 1]), np.array([1.0, 0.0]))
+    >>> surprise(np.array([50, 50]), np.array([0.5, 0.5])), surprise(np.array([90, 1]), np.array([1.0, 0.0]))
     (1.0, 0.0)
     """
     draws = int(seen.sum())

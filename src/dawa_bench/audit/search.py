@@ -7,35 +7,42 @@ really occurs. That nothing is found proves nothing.
 
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
 
 import numpy as np
 
 from dawa.arrays import IntArray
-from dawa_bench.audit.exact import Effort, Verdict, judged
-from dawa_bench.audit.subjects import Subject
+from dawa_bench.audit.exact import Effort, judged
+from dawa_bench.audit.finding import Finding
+from dawa_bench.audit.subjects import ON_MAPS, Subject
 
-LINE, MAP = (256,), (16, 16)
-"""The domains that are searched."""
+MAP, LINE, LONG, SHORT = (16, 16), (64,), (256,), (16,)
+"""Domains that are searched."""
+WALKS = ("dawa", "partition-laplace", "partition-uniform", "partition-geometric")
+"""Mechanisms that treat blocks of cells differently: they need some blocks."""
+SLOW = ("dawa-2014", "dawa-2014-all", "php", "mwem")
 FEW = Effort(transcripts=6, runs=200)
 """What is looked at after each change."""
 
 
-def climbed(subject: Subject, steps: int, advanced: Callable[[], None] = lambda: None, seed: int = 0) -> Verdict:
+def searched(name: str, epsilon: str = "1") -> Subject:
+    """A mechanism on a domain that is large for it."""
+    shape = MAP if name in ON_MAPS else LONG if name in WALKS else SHORT if name in SLOW else LINE
+    return Subject(name, shape, epsilon)
+
+
+def climbed(subject: Subject, steps: int, advanced: Callable[[], None] = lambda: None, seed: int = 0) -> Finding:
     """The largest loss that a number of changes led to."""
     rng = np.random.default_rng(seed)
     counts, more = _teeth(subject.shape), int(rng.integers(np.prod(subject.shape)))
-    best = Verdict(subject, Decimal(0), 0)
-    for step in range(steps):
-        tried, cell = (counts, more) if step == 0 else _changed(counts, more, rng)
+    best = judged(subject, counts, _with_one_more(counts, more), FEW, seed)
+    for step in range(1, steps):
+        tried, cell = _changed(counts, more, rng)
         found = judged(subject, tried, _with_one_more(tried, cell), FEW, step)
-        seen = best.seen + found.seen
-        if found.differs or found.loss > best.loss:
+        runs = best.runs + found.runs
+        if found.loss > best.loss:
             best, counts, more = found, tried, cell
-        best = replace(best, seen=seen)
+        best = replace(best, runs=runs)
         advanced()
-        if best.differs:
-            break
     return best
 
 
@@ -46,14 +53,14 @@ def _teeth(shape: tuple[int, ...]) -> IntArray:
 
 
 def _changed(counts: IntArray, more: int, rng: np.random.Generator) -> tuple[IntArray, int]:
-    """The same with another place for the record, a cell emptied or filled, or a stretch made even."""
+    """The same with another place for the record, another count in a cell, a stretch made even, or cells exchanged."""
     line = counts.ravel().copy()
-    kind, at = int(rng.integers(4)), int(rng.integers(line.size))
-    if kind == 0:
+    kind, at = rng.choice(("place", "cell", "stretch", "order")), int(rng.integers(line.size))
+    if kind == "place":
         return counts, at
-    if kind == 1:
+    if kind == "cell":
         line[at] = int(rng.choice((0, 1, 5, 200)))
-    elif kind == 2:
+    elif kind == "stretch":
         line[at : at + int(rng.integers(1, 1 + line.size // 4))] = int(rng.integers(4))
     else:
         rng.shuffle(line[at : at + 16])

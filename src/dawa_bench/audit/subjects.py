@@ -75,7 +75,7 @@ class Subject:
         asked = queries(self.shape)
         options = {**QUICK.get(self.mechanism, {}), **self.options}
         made = dawa.estimate(counts, asked, epsilon=self.epsilon, mechanism=self.mechanism, **options)
-        bounds = None if made.partition is None else tuple(np.asarray(made.partition).tolist())
+        bounds = tuple(range(counts.size + 1) if made.partition is None else np.asarray(made.partition).tolist())
         spread = made.variances(asked).tobytes() if self.mechanism in _with_error_bars() else b""
         return bounds, made.cells.tobytes(), made.answers(asked).tobytes(), spread, str(made.options), made.epsilon
 
