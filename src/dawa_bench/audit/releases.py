@@ -15,9 +15,11 @@ Examples:
 """
 
 import argparse
+import math
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -90,6 +92,23 @@ def audited(
         for way in ways:
             if way == PYTHON or _on_the_command_line(holder, place, running):
                 yield _largest(holder, asked, way, chosen, place, running, seed)
+
+
+def worst(source: str, question: str, few: int | None, seed: int | None) -> Finding:
+    """The worst finding over all ways to ask one question, by names, so that it may run in any process.
+
+    Args:
+        source: The name of a source.
+        question: The name of a question.
+        few: With how many odd records; None for all.
+        seed: Of what passes the gates.
+    """
+    (holder,), (asked,) = named((source,)), (asked for asked in ASKED if asked.name == question)
+    every = list(odds(holder.kinds, asked))
+    among = every if few is None else every[:: math.ceil(len(every) / few)]
+    with holder.running() as running:
+        found = list(audited(holder, asked, seed, running=running, among=among))
+    return replace(max(found, key=lambda each: each.loss), runs=sum(each.runs for each in found))
 
 
 def pair(one: Left, two: Left) -> tuple[Decimal, str]:
@@ -172,7 +191,7 @@ def _largest(
     if refused:
         event += f" ({refused} of {count} were refused)"
     exact = float(largest)
-    return Finding(f"{holder.name}, {way}: {asked.name}", float(Fraction(EPSILON)), exact, exact, event)
+    return Finding(f"{holder.name}, {way}: {asked.name}", float(Fraction(EPSILON)), exact, exact, event, runs=count + 1)
 
 
 def _left(

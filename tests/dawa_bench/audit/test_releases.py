@@ -1,6 +1,7 @@
 """Whole releases of neighbours: few questions to every source, and all of them in the long run."""
 
 import logging
+import math
 import os
 import sys
 import warnings
@@ -12,6 +13,7 @@ import pytest
 
 from dawa_bench.audit import left as everything
 from dawa_bench.audit import releases, table_controls
+from dawa_bench.audit.finding import Finding
 from dawa_bench.audit.holders import HOLDERS
 from dawa_bench.audit.left import DATA, Left, Ran, difference, emptied, left
 from dawa_bench.audit.releases import COMMAND, JSON, PYTHON, again, audited, likely, loss, pair
@@ -234,8 +236,21 @@ def test_findings_go_through_sources_and_questions(monkeypatch):
     assert told == [(1, 2), (2, 2)]
 
 
+def test_the_worst_of_a_question_is_found_by_names(monkeypatch):
+    known = {PYTHON: 0.5, COMMAND: math.inf, JSON: 0.7}
+
+    def some(holder, asked, seed, *, running, among):
+        assert (holder.name, asked.name, seed, running) == ("SQLite", "a map", 3, None)
+        assert [odd.name for odd in among] == [odd.name for odd in odds(holder.kinds, asked)][::3]
+        yield from (Finding(way, 1.0, loss, loss, "", runs=2) for way, loss in known.items())
+
+    monkeypatch.setattr(releases, "audited", some)
+    found = releases.worst("SQLite", "a map", 4, 3)
+    assert (found.what, found.loss, found.runs) == (COMMAND, math.inf, 6)
+
+
 def test_the_command_prints_and_fails(monkeypatch, capsys):
-    wrong = releases.Finding("lists, Python: numbers", 1.0, 2.0, 2.0, "an ordinary record")
+    wrong = Finding("lists, Python: numbers", 1.0, 2.0, 2.0, "an ordinary record")
     for found, code in ((replace(wrong, loss=0.5), None), (wrong, "1 are wrong.")):
         monkeypatch.setattr(releases, "findings", lambda *_, found=found: iter([found]))
         monkeypatch.setattr(sys, "argv", ["releases", "lists"])
