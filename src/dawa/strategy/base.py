@@ -68,6 +68,19 @@ class Strategy(Protocol):
         ...
 
 
+def fitted(strategy: Strategy, answers: IntArray) -> FloatArray:
+    """The bucket totals that fit noisy answers best, each to about its last digit.
+
+    Answers may have 62 bits, of which floats hold 53: with 2^44 records, least squares in floats alone are off by more
+    than the noise of a large budget. So the fit is made of whole numbers first, whose answers are exact again. What
+    they leave of the noisy answers is small, and is fitted in turn (``results/rounding.md``).
+    """
+    whole = np.rint(strategy.solve(answers.astype(np.float64))).astype(np.int64)
+    rest = answers - strategy.apply(whole)
+    fit: FloatArray = whole + strategy.solve(rest.astype(np.float64))
+    return fit
+
+
 class ByRanges:
     """Variances of buckets and of what lies before and after borders, where there is no better way than ranges."""
 
