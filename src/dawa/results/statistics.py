@@ -68,10 +68,11 @@ class Statistic:
         part = self.name == "share"
         numbers = [100 * number if part else number for number in (self.value, self.low, self.high)]
         spread = max((end for end in (numbers[2] - numbers[0], numbers[0] - numbers[1]) if end < math.inf), default=0)
-        known = spread <= 1e-6 * max(abs(numbers[0]), 1e-300)  # as good as exactly: rounding is all that is left
+        known = not spread > 1e-6 * max(abs(numbers[0]), 1e-300)  # as good as exactly: rounding is all that is left
         places = 0 if known else min(max(1 - math.floor(math.log10(spread)), 0), 12)
         form = ",.7g" if known and abs(numbers[0]) < 1e6 else f",.{places}f"
-        written = [f"{number:{form}}" if math.isfinite(number) else "no limit" for number in numbers]
+        endless = "no number" if math.isnan(self.value) else "no limit"
+        written = [f"{number:{form}}" if math.isfinite(number) else endless for number in numbers]
         value, low, high = (text + "%" if part else text for text in written)
         return value, low, high
 
