@@ -341,8 +341,8 @@ def _of_values(estimate: Estimate, values: Values, confidence: float) -> Pair:
     bias = _bias(estimate, values, chance / 2) if biased else 0.0
     rounding = _rounding(estimate, weights) + float(abs(values.lowest)) * estimate.rounding
     first = Sum(values.added_up(estimate), _added(weights, estimate.unbiased), math.sqrt(above), bias, rounding)
-    records = (float(running(each)[-1]) for each in (estimate.totals, estimate.unbiased))
-    second = Sum(*records, math.sqrt(every), 0.0, estimate.rounding)
+    value, centre = (float(running(each)[-1]) for each in (estimate.totals, estimate.unbiased))
+    second = Sum(value, centre, math.sqrt(every), 0.0, estimate.rounding)
     return Pair(first, second, (both - above - alike**2 * every) / (2 * alike), factor)
 
 
