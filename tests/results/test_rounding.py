@@ -19,7 +19,7 @@ from dawa.counts import Counts
 from dawa.errors import ReleaseError
 from dawa.limits import MOST_RECORDS
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.results import file
+from dawa.results import file, statistics
 from dawa.results.estimate import ROUNDING
 from dawa.strategy.base import fitted
 
@@ -280,12 +280,16 @@ def test_all_groups_together_hold_with_2_to_the_44_records():
             assert part.low <= Fraction(int(counts[1][lo:hi].sum()), int(counts[1].sum())) <= part.high
 
 
-def test_a_mean_far_from_zero_on_a_huge_axis_is_narrow():
-    """The covariance of sums of very different sizes keeps its digits."""
-    made = release((2**62,), [2**61 + 5], [10**6], "1", 0, mechanism="privtree")
-    mean = made.mean()
-    assert mean.low <= 2**61 + 5 <= mean.high
-    assert mean.high - mean.low < 2**60
+@pytest.mark.parametrize("bits", [10, 40, 50, 62])
+def test_the_noise_of_a_mean_is_that_of_its_weights_however_wide_the_axis(bits):
+    """From the sum of values less x for every record: no digits of the covariance are lost."""
+    made = release((2**bits,), [2 ** (bits - 1)], [10**6], "1", 0, mechanism="privtree")
+    values = statistics.Values.of(made.axis, made.estimate.buckets.bounds)
+    pair, mean = statistics._of_values(made.estimate, values, 0.95), made.mean()
+    less = made.estimate.variances_of(statistics.weighted(values.middle - mean.value))[0]
+    noise = pair.noise(mean.value) - pair.first.rounding - mean.value * pair.second.rounding
+    assert noise == pytest.approx(pair.factor * math.sqrt(less), rel=1e-3)
+    assert mean.low <= 2 ** (bits - 1) <= mean.high
 
 
 def test_ordinary_margins_are_those_of_noise_alone():
