@@ -21,7 +21,7 @@ from dawa.queries.workload import Workload
 from dawa.results import insides
 from dawa.results.estimate import Estimate
 from dawa.strategy import choose as stage_two
-from dawa.strategy.base import RESOLUTION, Strategy
+from dawa.strategy.base import RESOLUTION, Strategy, fitted
 from dawa.strategy.bumps import Patches
 
 BRANCHING = check.Whole(2, MOST_BRANCHES)
@@ -151,7 +151,7 @@ def finished(
     inside: insides.Inside = "smooth" if smooth else "even"
     progress.reached("Measuring")
     measured = measure.measure(counts, buckets, strategy, epsilon, randomness)
-    unbiased = strategy.solve(measured.answers.astype(np.float64))
+    unbiased = fitted(strategy, measured.answers)
     return Estimate(
         shape=counts.shape,
         epsilon=epsilon,
