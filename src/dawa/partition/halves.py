@@ -30,7 +30,7 @@ class Halves(Walk):
         tolerance: By how much two halves may differ and still be even, in units of 1/epsilon.
     """
 
-    fine_theta: float = -1.0
+    fine_theta: float = -0.7
     tolerance: float = 2.0
 
     def __post_init__(self) -> None:
