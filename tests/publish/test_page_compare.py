@@ -40,7 +40,17 @@ def pairs(release, rng):
 @pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_ranges_are_compared_as_in_python(browser, made, kind):
-    release, path = made(kind)
+    compared(browser, *made(kind))
+
+
+def test_two_ranges_are_compared_where_the_walk_compared_halves(browser, tmp_path):
+    values = np.random.default_rng(8).integers(0, 2**40, 30_000)
+    release = dawa.release({"x": values}, dawa.Axis("x", 0, 2**40), epsilon=1, seed=0, effort="fast")
+    assert release.estimate.buckets.stops.halves == 2
+    compared(browser, release, release.report(tmp_path / "halves.html"))
+
+
+def compared(browser, release, path):
     asked = list(pairs(release, np.random.default_rng(3)))
     with opened(browser, path, f"#{fragment(*asked[0])}") as sheet:
         assert sheet.page.locator("#compared").is_hidden()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dawa
+from dawa.counts import Counts
 from dawa.errors import OptionError
 from dawa.publish import grouped
 from dawa.publish import page as report
@@ -114,10 +115,24 @@ def random_range(rng, axes):
 def test_every_group_and_all_together_have_the_numbers_of_python(browser, made, kind):
     release, path = made(kind)
     rng = np.random.default_rng(7)
+    same_numbers(browser, release, path, [random_range(rng, release.axes) for _ in range(12)])
+
+
+def test_groups_whose_walks_compared_halves(browser, tmp_path):
+    rng, axis = np.random.default_rng(9), dawa.Axis("x", 0, 2**40)
+    cells = [np.unique(rng.integers(0, 2**40, size)) for size in (20_000, 30_000)]
+    counts = [Counts.sparse((2**40,), each, np.ones(len(each), np.int64)) for each in cells]
+    release = put_together(axis, {"g": ["a", "b"]}, counts, seed=3, effort="fast")
+    assert all(one.buckets.stops.halves for one in release.estimates)
+    some = [sorted(rng.integers(0, 2**40, 2).tolist()) for _ in range(6)]
+    ends = [([str(lo)], [str(hi)]) for lo, hi in (*some, [2**39, 2**39 + 7], [12345, 2**40])]
+    same_numbers(browser, release, release.report(tmp_path / "halves.html"), ends)
+
+
+def same_numbers(browser, release, path, asked):
     several = len(release.axes) > 1
     with opened(browser, path) as sheet:
-        for i in range(12):
-            lo, hi = random_range(rng, release.axes)
+        for i, (lo, hi) in enumerate(asked):
             confidence, group = (0.8, 0.9, 0.95, 0.99)[i % 4], release.groups[i % len(release)]
             go(sheet, address(release, group, lo, hi, confidence))
             ends = (tuple(lo), tuple(hi)) if several else (lo[0], hi[0])
