@@ -14,6 +14,7 @@ import dawa
 from dawa import load
 from dawa.counts import Counts
 from dawa.errors import ReleaseError
+from dawa.noise.randomness import Seeded
 from dawa.partition import Halves
 from dawa.partition.halves import Unevenness
 from dawa.results.halved import dyadic, off_even
@@ -174,6 +175,30 @@ def test_intervals_hold_the_truth_and_are_narrower_than_totals_alone_would_make_
         assert np.median(narrower) < 0.75
 
 
+@pytest.mark.long
+def test_on_few_cells_every_range_is_held_as_often_as_promised():
+    """An exact binomial bound for each of all ranges between some cells; spikes, slopes, and a clipped root."""
+    size, draws, confidence = 250, 150, 0.8
+    cells = np.full(size, 3)
+    cells[[37, 90, 91, 188]] = [150, 80, 2, 40]
+    cells[125:180], cells[210:] = 0, np.arange(40)
+    before, ends = np.concatenate(([0], np.cumsum(cells))), [0, 1, 30, 37, 38, 60, 64, 91, 125, 128, 160, 192, 225, 249]
+    lo, hi = np.array([(a, b) for a in ends for b in ends if a < b]).T
+    truth, failed, tighter = before[hi] - before[lo], np.zeros(len(lo)), 0
+    made = dawa.release({"x": []}, dawa.Axis("x", 0, size), epsilon=1, seed=0)
+    for seed in range(draws):
+        est = dawa.estimate(cells, epsilon="0.5", partition=Halves(), effort="fast", seed=seed)
+        plain = replace(est, buckets=replace(est.buckets, stops=None))
+        found, by_totals = (
+            replace(made, estimate=one).answers(lo.tolist(), hi.tolist(), confidence) for one in (est, plain)
+        )
+        low, high = (np.array([getattr(one, end) for one in found]) for end in ("low", "high"))
+        failed += (truth < low) | (high < truth)
+        tighter += sum(one.bias_bound < other.bias_bound for one, other in zip(found, by_totals, strict=True))
+    assert (failed <= stats.binom.isf(1e-6 / len(lo), draws, 1 - confidence)).all()
+    assert tighter > 100, "the walk has its say"
+
+
 def test_files_keep_what_the_walk_compared(tmp_path):
     table = {"x": np.random.default_rng(1).integers(0, SIZE, 30_000)}
     made = dawa.release(table, dawa.Axis("x", 0, SIZE, missing="drop"), epsilon=1, seed=1, effort="fast")
@@ -202,8 +227,27 @@ def test_groups_are_bounded_one_by_one_or_together():
         assert found.low <= sum(int(((each >= lo) & (each < hi)).sum()) for each in cells) <= found.high
 
 
-def test_merged_buckets_and_buckets_of_maps_have_no_rule():
-    counts = Counts.none((2**20, 2**20))
-    made = dawa.estimate(counts, epsilon=1, partition=Halves(), effort="fast", seed=0)
-    assert made.buckets.by_cells is None
-    assert made.split["partition"] == Fraction(17, 100)
+def test_buckets_of_maps_rest_on_their_totals():
+    """The beginning of a stretch of the curve is no rectangle."""
+    counts = Counts.of(np.random.default_rng(4).integers(0, 9, (64, 64)))
+    est = dawa.estimate(counts, epsilon=1, partition=Halves(), effort="fast", seed=0)
+    made = dawa.release({"a": [], "b": []}, [dawa.Axis("a", 0, 64), dawa.Axis("b", 0, 64)], epsilon=1, seed=0)
+    ruled = replace(made, estimate=est)
+    plain = replace(made, estimate=replace(est, buckets=replace(est.buckets, stops=None)))
+    assert est.buckets.stops.halves == 2
+    lo, hi = [(1, 2), (3, 5), (0, 0), (7, 7)], [(33, 60), (4, 64), (64, 31), (9, 9)]
+    bounds = [[one.bias_bound for one in each.answers(lo, hi)] for each in (ruled, plain)]
+    assert bounds[0] == bounds[1]
+    assert max(bounds[0]) > 0
+
+
+def test_buckets_that_were_merged_have_no_score_and_those_left_alone_keep_theirs():
+    values = np.unique(np.random.default_rng(6).integers(0, SIZE, 30_000))
+    exposed = Counts.sparse((SIZE,), values, np.ones(len(values), np.int64)).exposed
+    found = Halves().choose_buckets(exposed, SIZE, Fraction(1), Seeded(0))
+    merged = found.merged(dawa.Workload.ranges([0], [int(found.bounds[1]) // 2], SIZE))
+    assert 1 < len(merged) < len(found)
+    assert merged.stops.halves == found.stops.halves
+    scores = merged.stops.uneven(0.01)
+    assert np.isinf(scores[-1])
+    assert scores[0] == found.stops.uneven(0.01)[0] < np.inf

@@ -179,13 +179,14 @@ def _halves(document: dict[str, Any], rng: random.Random) -> None:
 
 
 def _walked(document: dict[str, Any], rng: random.Random) -> None:
-    """The stops of a walk with other parameters."""
+    """The stops of a walk with other parameters, by cells or by halves."""
     loss = Fraction(rng.randrange(1, 30), rng.choice((10, 100, 10**4, 10**6)))
     least, theta = rng.choice((0.15, 0.4999, 1e-12, rng.random() / 2)), rng.uniform(-5, 5)
     line = split_line(loss, least, theta)
     depth = [rng.randrange(-1, 65) for _ in document["buckets"]["totals"]]
     known = {"step": line.step, "offset": line.offset}
     document["stops"] = {"loss": str(loss), "least": least, "theta": theta, **known, "depth": depth}
+    document["stops"] |= rng.choice(({}, {"halves": rng.choice((1, 20, 2**45))}))
 
 
 def _measured(document: dict[str, Any], rng: random.Random) -> None:
