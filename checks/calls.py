@@ -4,7 +4,7 @@ import ast
 
 from checks import rules
 from checks.outside import Outside
-from checks.scope import Arguments, Given
+from checks.scope import Arguments, Given, Inner, Scope
 from checks.values import NOTHING, Value, joined
 
 
@@ -33,8 +33,7 @@ class Calls(Outside):
         if name.startswith("loop:"):
             return self.loop(node, name.removeprefix("loop:"), given)
         if name.startswith("inner:"):
-            inner, outer = self.flow.inner[name]
-            return self.entered(inner.args, (), given, lambda env: self.flow.inside(name, env), outer.module)
+            return joined(self._inner(inner, outer, given) for inner, outer in list(self.flow.inner[name]))
         if name.startswith("bound:"):
             _, owner, method = name.split(":")
             function = package.functions[method]
@@ -45,6 +44,10 @@ class Calls(Outside):
         if name in package.functions:
             return self.enter(package.functions[name], given)
         return self._made(node, name, given) if name in package.classes else self.external(node, name, given)
+
+    def _inner(self, node: Inner, outer: Scope, given: Arguments) -> Value:
+        """What a function inside another one gives back."""
+        return self.entered(node.args, (), given, lambda env: self.flow.inside(node, outer, env), outer.module)
 
     def _given(self, node: ast.Call) -> Arguments:
         """What a call is given."""

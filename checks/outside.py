@@ -22,7 +22,11 @@ class Outside(Scope):
         private = given.all.private and not (library == "builtins" and own in rules.NAMELESS_BUILTINS)
         if private and (name in rules.FLOATS or given.floats()):
             self.report(node, "private numbers become floats")
-        elif private and own not in rules.WHOLE_BUILTINS and name not in rules.WHOLE_ELSEWHERE:
+        elif (
+            private
+            and name not in rules.WHOLE_ELSEWHERE
+            and not (library == "builtins" and own in rules.WHOLE_BUILTINS)
+        ):
             self.report(node, f"nothing says that {own} keeps private numbers whole")
         elif library == "builtins":
             return self._builtin(node, own, given) if private == given.all.private else NOTHING
@@ -45,7 +49,7 @@ class Outside(Scope):
         if own == "super" and self.owner is not None:
             return Value(kinds=frozenset(self.flow.package.classes[self.owner].bases))
         flat = given.numbers.joined(self.applied(node, given, given.numbers))
-        return Value(flat.private, flat.real or own == "float", flat.refs, flat.kinds)
+        return Value(given.all.private or flat.private, flat.real or own == "float", flat.refs, flat.kinds)
 
     def applied(self, node: ast.Call, given: Arguments, others: Value) -> Value:
         """What functions give back that are handed to another one, as to ``map``: they see all else that it sees."""
@@ -54,7 +58,7 @@ class Outside(Scope):
 
     def _numpy(self, node: ast.Call, own: str, given: Arguments) -> Value:
         """What a function of NumPy gives back."""
-        private, numbers, floats = given.all.private, given.numbers, given.floats()
+        private, numbers, floats = given.all.private, given.numbers, given.floats(expected=True)
         if own in rules.NAMELESS_NUMPY:
             return NOTHING
         for name, _, place in given.named:

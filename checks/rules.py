@@ -129,7 +129,7 @@ WHOLE_ELSEWHERE = _listed(
 )
 """Functions elsewhere that do."""
 
-FLOAT_NAME = re.compile(r"[<>=|]?[defgcDFGC]\d*|(float|complex)\d*|double|single|half")
+FLOAT_NAME = re.compile(r"[<>=|]?([defgDG]|[fc]\d+)|c?longdouble|(float|complex)\d*|c?double|c?single|half")
 """What NumPy calls a type of floats, as text."""
 
 FLOATS = _listed(

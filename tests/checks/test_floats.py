@@ -152,6 +152,35 @@ UNSOUND = {
                 return values
             return down(values, depth - 1) / 2  # here
     """,
+    "functions that call each other": """
+        def outer(exposed: Occupied) -> Any:
+            return even(exposed.counts, 3)
+
+        def even(values: Any, depth: int) -> Any:
+            return odd(values, depth - 1) if depth else values
+
+        def odd(values: Any, depth: int) -> Any:
+            return even(values, depth - 1) / 2  # here
+    """,
+    "a closure that is handed back": """
+        def outer(exposed: Occupied, sizes: IntArray, parts: int) -> Any:
+            private, public = sharing(exposed.counts), sharing(sizes)
+            return private(2) if parts else public  # here
+
+        def sharing(values: Any) -> Any:
+            def share(parts: int) -> Any:
+                return values / parts  # here
+
+            return share
+    """,
+    "a type as text, in order": """
+        def outer(exposed: Occupied) -> Any:
+            return np.array(exposed.counts, "f8")  # here
+    """,
+    "a function with the name of a builtin": """
+        def outer(exposed: Occupied) -> Any:
+            return statistics.max(exposed.counts)  # here
+    """,
     "a method of a class": """
         @dataclass(frozen=True)
         class Half:
