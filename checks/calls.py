@@ -102,6 +102,9 @@ class Calls(Outside):
             return self._of_any(node, func, receiver, given)
         floats = given.floats(expected=name in {"astype", "view"})
         if name in {"astype", "view"}:
+            known = any(value.refs or isinstance(place, ast.Constant) for value, place in given.every)
+            if private and given.every and not known:
+                self.report(node, "private numbers take a type that is not known")
             return Value(private, floats)
         flat = receiver.element
         real = flat.real or given.numbers.real or floats or name == "mean"

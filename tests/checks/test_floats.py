@@ -173,6 +173,38 @@ UNSOUND = {
 
             return share
     """,
+    "a type with a name of its own": """
+        def outer(exposed: Occupied) -> Any:
+            kind = np.dtype("f8")
+            return exposed.counts.astype(kind)  # here
+    """,
+    "a type that is not known": """
+        def outer(exposed: Occupied, kind: Any) -> Any:
+            return exposed.counts.astype(kind), np.array(exposed.counts, dtype=kind)  # here
+    """,
+    "a type by its name": """
+        def outer(exposed: Occupied) -> Any:
+            return getattr(np, "float64")(exposed.counts.max())  # here
+    """,
+    "a number that a library gives": """
+        def outer(exposed: Occupied, sizes: list[int]) -> Any:
+            return exposed.counts * statistics.mean(sizes)  # here
+    """,
+    "a mean of public numbers": """
+        def outer(exposed: Occupied, sizes: IntArray) -> Any:
+            return exposed.counts - sizes.mean()  # here
+    """,
+    "a function of NumPy on public numbers": """
+        def outer(exposed: Occupied, sizes: IntArray) -> Any:
+            return exposed.counts - np.median(sizes)  # here
+    """,
+    "what a method of public numbers returns": """
+        def outer(exposed: Occupied, epsilon: Fraction) -> Any:
+            return exposed.counts * rate(epsilon)  # here
+
+        def rate(epsilon: Fraction):
+            return 1 / float(epsilon)
+    """,
     "a type as text, in order": """
         def outer(exposed: Occupied) -> Any:
             return np.array(exposed.counts, "f8")  # here
