@@ -8,7 +8,8 @@ excused. The rest goes through the code with them:
 | ``package`` | the modules, classes and functions of a package, and what names stand for |
 | ``values`` | what is known of a value: whether it is private, and whether it is a float |
 | ``flow`` | every function, once for each set of what its parameters may be |
-| ``body``, ``expressions``, ``calls``, ``outside`` | statements; expressions; calls inside the package; calls out of it |
+| ``body``, ``expressions`` | statements, and what an expression may be |
+| ``calls``, ``outside`` | calls inside the package, and out of it |
 | ``scope`` | the names of a function while it is gone through |
 | ``loops`` | the loops in C |
 """
