@@ -7,10 +7,13 @@ from typing import Any
 
 import dawa
 from dawa.errors import OptionError
-from dawa_bench.audit import exact, outside, sampler, search
-from dawa_bench.audit.controls import CONTROLS
+from dawa_bench.audit import controls, exact, holders, outside, releases, sampler, search, table_controls
 from dawa_bench.audit.finding import Finding
 from dawa_bench.audit.subjects import EPSILONS, LINES, MAPS, ON_MAPS, QUICK, pairs, subjects
+from dawa_bench.audit.tables import ASKED
+
+CONTROLS = (*controls.CONTROLS, *table_controls.CONTROLS)
+"""Of all parts."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,7 @@ class Size:
         neighbours: Pairs that are looked at from outside.
         runs: With each of two neighbours, from outside.
         draws: Of each gate.
+        odd: With how many odd records each question about a table is asked; None for all.
     """
 
     epsilons: tuple[str, ...]
@@ -32,9 +36,10 @@ class Size:
     neighbours: int
     runs: int
     draws: int
+    odd: int | None = None
 
 
-QUICK_SIZE = Size(("1",), exact.Effort(), 20, 2, 2_000, 200_000)
+QUICK_SIZE = Size(("1",), exact.Effort(), 20, 2, 2_000, 200_000, 3)
 FULL_SIZE = Size(EPSILONS, exact.Effort(16, 150, 20_000), 200, 4, 100_000, 10_000_000)
 """Minutes, and hours."""
 
@@ -126,6 +131,13 @@ def _drawn(at: int, draws: int, seed: int | None) -> Finding:
     return sampler.audited(case, draws, None if seed is None else seed + at)
 
 
+def _tables(wanted: Wanted) -> Iterator[Job]:
+    for holder in holders.named():
+        for asked in ASKED:
+            run = partial(releases.worst, holder.name, asked.name, wanted.size.odd, wanted.seed)
+            yield Job("tables", holder.name, run)
+
+
 def _controls(wanted: Wanted) -> Iterator[Job]:
     for at, control in enumerate(CONTROLS):
         yield Job("controls", control.name, partial(_caught, at, wanted.seed), wrong=True)
@@ -186,6 +198,14 @@ PARTS = {
         "Every gate's draws, by the hundred thousand and more, beside exact chances: cell by cell, the last bits, and "
         "pairs that follow each other.",
         _draws,
+        mechanisms=False,
+    ),
+    "tables": Part(
+        "Whole releases, from table to folder",
+        "Two tables of which one has one record more, or one person, are released, and the second run is given at "
+        "every gate what the first one was given. Then everything that is said, written and booked must be the same, "
+        "byte by byte: files, output, logs, warnings, errors, exit codes, the ledger. A difference is an endless loss.",
+        _tables,
         mechanisms=False,
     ),
     "controls": Part(
