@@ -20,7 +20,12 @@ class Calls(Outside):
                 return self._method(node, node.func, receiver, given)
             targets = self.attribute(receiver, node.func.attr).refs
         else:
-            targets = self.value(node.func).refs
+            callee = self.value(node.func)
+            targets = callee.refs
+            methods = {one.name: one for kind in callee.kinds for one in self.flow.package.methods(kind, "__call__")}
+            if methods:
+                found = [self.enter(one, given, (callee, node.func)) for _, one in sorted(methods.items())]
+                return joined([*found, *(self.target(node, one, given) for one in sorted(targets))])
         if given.all.private and not targets:
             self.report(node, "private numbers are given to what is not known")
         return joined(

@@ -476,6 +476,20 @@ UNSOUND = {
             share = Totals(exposed.counts).share
             return share(2)
     """,
+    "an object that is called": """
+        @dataclass(frozen=True)
+        class Share:
+            held: IntArray
+
+            def __call__(self, place: int) -> Any:
+                return self.held[place] / 2  # here
+
+        def outer(exposed: Occupied) -> Any:
+            return applied(Share(exposed.counts))
+
+        def applied(share: Any) -> Any:
+            return share(3)
+    """,
     "a key for sorting in place": """
         def outer(exposed: Occupied) -> Any:
             found = exposed.counts.tolist()
