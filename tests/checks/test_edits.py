@@ -20,7 +20,7 @@ EDITS = {
         "np.searchsorted(exposed.cells, stop)] - before",
         "np.searchsorted(exposed.cells, stop)] / before",
     ),
-    "partition/split.py": ("np.clip(scores - self.step * depth", "np.clip(scores - 0.5 * self.step * depth"),
+    "partition/split.py": ("IntArray = scores - self.step * depth", "IntArray = scores - 0.5 * self.step * depth"),
     "partition/structure_first.py": (
         "return int((scores * np.diff(bounds)).sum())",
         "return float((scores * np.diff(bounds)).sum())",
