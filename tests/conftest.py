@@ -16,7 +16,7 @@ LEFT_OUT = pytest.StashKey[int]()
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session):
+def pytest_collection():
     """Modules and tests stay to the end: nobody looks for garbage among them, neither now nor between tests."""
     gc.disable()
     try:
