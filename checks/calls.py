@@ -35,6 +35,11 @@ class Calls(Outside):
         if name.startswith("inner:"):
             inner, outer = self.flow.inner[name]
             return self.entered(inner.args, (), given, lambda env: self.flow.inside(name, env), outer.module)
+        if name.startswith("bound:"):
+            _, owner, method = name.split(":")
+            function = package.functions[method]
+            itself = Value(owner == "private", kinds=frozenset({function.owner or ""}))
+            return self.enter(function, given, (itself, node.func))
         if name in rules.FETCHED:
             return Value(private=True)
         if name in package.functions:
@@ -96,7 +101,8 @@ class Calls(Outside):
         if name in {"astype", "view"}:
             return Value(private, floats)
         flat = receiver.element
-        return Value(private, flat.real or given.numbers.real or floats or name == "mean", flat.refs, flat.kinds)
+        real = flat.real or given.numbers.real or floats or name == "mean"
+        return Value(private, real, flat.refs, flat.kinds).joined(self.applied(node, given, flat))
 
     def _of_any(self, node: ast.Call, func: ast.Attribute, receiver: Value, given: Arguments) -> Value:
         """A method of what is not known: any of this name in the package."""

@@ -75,12 +75,10 @@ class Expressions(Calls):
                 return self.element(self.value(inner), index)
             case ast.Slice():
                 return joined(self.value(one) for one in (node.lower, node.upper, node.step) if one is not None)
-            case ast.ListComp(elt=element) | ast.SetComp(elt=element) | ast.GeneratorExp(elt=element):
-                self.clauses(node.generators)
-                return self.value(element)
+            case ast.ListComp(elt=inner) | ast.SetComp(elt=inner) | ast.GeneratorExp(elt=inner):
+                return self.comprehended(node.generators, [inner])
             case ast.DictComp(key=key, value=inner):
-                self.clauses(node.generators)
-                return self.value(key).element.joined(self.value(inner).element)
+                return self.comprehended(node.generators, [key, inner]).element
             case ast.NamedExpr(target=target, value=inner):
                 value = self.value(inner)
                 self.bind(target, value)
@@ -100,12 +98,17 @@ class Expressions(Calls):
                 return self.value(inner)
         return NOTHING
 
-    def clauses(self, generators: list[ast.comprehension]) -> None:
-        """The loops and conditions of a comprehension."""
+    def comprehended(self, generators: list[ast.comprehension], elements: list[ast.expr]) -> Value:
+        """What a comprehension holds. Its own names end with it."""
+        names = {each.id for one in generators for each in ast.walk(one.target) if isinstance(each, ast.Name)}
+        before = {name: self.env[name] for name in names & set(self.env)}
         for one in generators:
             self.bind(one.target, self.taken(one.iter))
             for test in one.ifs:
                 self.branch(test)
+        found = joined([self.value(one) for one in elements])
+        self.env = {name: value for name, value in self.env.items() if name not in names} | before
+        return found
 
     def comparison(self, left: ast.expr, ops: list[ast.cmpop], others: list[ast.expr]) -> Value:
         """Whether an object is another one says nothing of its numbers."""
@@ -127,11 +130,13 @@ class Expressions(Calls):
                 self.report(node, "private numbers are divided with /")
                 return found.whole()
             return found if exact else Value(real=True)
-        if isinstance(op, ast.Pow) and both.private:
+        if isinstance(op, ast.Pow):
             exponent = getattr(node, "right", getattr(node, "value", None))
-            if not (isinstance(exponent, ast.Constant) and type(exponent.value) is int and exponent.value >= 0):
+            if both.private and not (isinstance(exponent, ast.Constant) and type(exponent.value) is int):
                 self.report(node, "a power that may be a fraction")
                 return found.whole()
+            if isinstance(exponent, ast.UnaryOp) and not exact:
+                return replace(found, real=True)
         return found
 
     def element(self, value: Value, index: ast.expr) -> Value:
@@ -186,7 +191,8 @@ class Expressions(Calls):
         properties = [one for one in methods if one.decorators & PROPERTIES]
         if properties:
             return joined(self.flow.called(one, {"self": value}).value for one in properties)
-        return Value(refs=frozenset(one.name for one in methods))
+        owner = "private" if value.private else "public"
+        return Value(refs=frozenset(f"bound:{owner}:{one.name}" for one in methods))
 
     def made(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Value:
         """A function inside this one: it knows what this one knows."""

@@ -26,11 +26,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from checks import loops, rules
-from checks.flow import Finding, Flow
+from checks.flow import Finding, Flow, parameters
 from checks.package import Package
 
 ROOT = Path(__file__).parents[1]
 SOURCES = "src/dawa"
+EXCUSES = "checks/rules.py"
 
 
 def texts(root: Path = ROOT) -> dict[str, str]:
@@ -39,25 +40,53 @@ def texts(root: Path = ROOT) -> dict[str, str]:
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in found}
 
 
-def found(sources: Mapping[str, str], excused: Mapping[tuple[str, str], str] = rules.EXCUSED) -> list[Finding]:
-    """All that is refused."""
+def followed(
+    sources: Mapping[str, str], excused: Mapping[tuple[str, str], str] = rules.EXCUSED, begin: str = ""
+) -> Flow:
+    """The package gone through, from all of its functions or from those whose names begin so."""
     package = Package({path: text for path, text in sources.items() if path.endswith((".py", ".pyi"))})
-    files = loops.read({path: text for path, text in sources.items() if path.endswith((".c", ".h"))})
-    flow = Flow(package, loops.kernels(files), excused)
-    flow.everything()
-    for name, place in sorted(flow.loops.items()):
-        for path, line, what in loops.floats(files, name):
-            flow.findings.add(Finding(path, line, name, what, f"a float in a loop that {place} gives private numbers"))
-    unused = [
-        Finding("checks/rules.py", 0, where, code, f"nothing is found any more that {where} would be excused for")
-        for where, code in set(excused) - flow.used
-    ]
-    return sorted([*flow.findings, *unused])
+    flow = Flow(package, loops.kernels(_loops(sources)), excused)
+    flow.everything(begin)
+    return flow
+
+
+def found(flow: Flow, sources: Mapping[str, str]) -> list[Finding]:
+    """All that is refused: in Python, in the loops in C, and excuses that have no use any more."""
+    files = _loops(sources)
+    inside = {
+        Finding(path, line, name, what, f"a float in a loop that is given private numbers ({place})")
+        for name, place in flow.loops.items()
+        for path, line, what in loops.floats(files, name)
+    }
+    unused = {
+        Finding(EXCUSES, 0, where, code, f"{where} needs no such excuse any more")
+        for where, code in set(flow.excused) - flow.used
+    }
+    return sorted(flow.findings | inside | unused | _missing(flow.package))
+
+
+def _missing(package: Package) -> set[Finding]:
+    """What the rules name and the package does not have: private numbers would begin or end nowhere."""
+    functions = {*rules.STARTS, *rules.GATES, *rules.OPENED} - set(package.functions)
+    classes = {*rules.PRIVATE, *rules.SEALED, rules.LOOP} - set(package.classes)
+    fields = {name for name in rules.FETCHED if package.field(*name.rsplit(".", 1)) is None}
+    own = package.functions
+    takes = {name: {one for one, _, _ in parameters(own[name].node.args)} for name in rules.STARTS if name in own}
+    unknown = {f"{name}({one})" for name in takes for one in rules.STARTS[name] if one not in takes[name]}
+    return {
+        Finding(EXCUSES, 0, "", name, "a rule is about what is not there")
+        for name in functions | classes | fields | unknown
+    }
+
+
+def _loops(sources: Mapping[str, str]) -> dict[str, dict[str, loops.Loop]]:
+    return loops.read({path: text for path, text in sources.items() if path.endswith((".c", ".h"))})
 
 
 def main() -> None:
     """Say where floats touch private numbers, and fail if they do."""
-    wrong = found(texts())
+    sources = texts()
+    wrong = found(followed(sources), sources)
     for one in wrong:
         sys.stdout.write(f"{one}\n")
     if wrong:

@@ -60,8 +60,11 @@ class Flow:
     Attributes:
         package: Its source.
         written: For each loop in C, which of its arguments it writes to.
+        excused: What may stay, with its reason, by function and code.
         findings: What is refused.
+        used: The excuses that were needed.
         loops: The loops in C that are given private numbers, each with a place where that happens.
+        inner: Functions inside others, by the names that they have here.
     """
 
     package: Package
@@ -76,10 +79,11 @@ class Flow:
     _again: set[Key] = field(default_factory=set)
     _variables: dict[str, Value] = field(default_factory=dict)
 
-    def everything(self) -> None:
-        """Go through every function, with what its annotations say of its parameters."""
-        for function in list(self.package.functions.values()):
-            self.called(function, {})
+    def everything(self, begin: str = "") -> None:
+        """Go through every function whose name begins so, with what its annotations say of its parameters."""
+        for name, function in self.package.functions.items():
+            if name.startswith(begin):
+                self.called(function, {})
 
     def called(self, function: Function, given: Env) -> Summary:
         """What a call gives back; parameters that are not given are what their annotations and defaults say."""
@@ -110,9 +114,9 @@ class Flow:
         elif value.private:
             value = replace(value, kinds=value.kinds | returns.kinds)
         else:
-            value = replace(
-                value, real=returns.real, kinds=value.kinds | returns.kinds, parts=value.parts or returns.parts
-            )
+            declared = function.node.returns is not None and ast.unparse(function.node.returns) != "Any"
+            real, parts = returns.real if declared else value.real, value.parts or returns.parts
+            value = replace(value, real=real, kinds=value.kinds | returns.kinds, parts=parts)
         return Summary(value, summary.filled)
 
     def run(self, body: "Body", node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Summary:

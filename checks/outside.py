@@ -29,7 +29,9 @@ class Outside(Scope):
         elif name == "fractions.Fraction":
             return Value(private, kinds=frozenset({name}))
         elif private:
-            return Value(private, given.numbers.real, kinds=given.numbers.kinds).joined(self._applied(node, given))
+            return Value(private, given.numbers.real, kinds=given.numbers.kinds).joined(
+                self.applied(node, given, given.numbers)
+            )
         elif library == "math":
             return Value(real=name not in rules.WHOLE_ELSEWHERE and own not in {"floor", "ceil"})
         return Value(private)
@@ -42,12 +44,11 @@ class Outside(Scope):
             return Value(given.all.private)
         if own == "super" and self.owner is not None:
             return Value(kinds=frozenset(self.flow.package.classes[self.owner].bases))
-        flat = given.numbers.joined(self._applied(node, given))
+        flat = given.numbers.joined(self.applied(node, given, given.numbers))
         return Value(flat.private, flat.real or own == "float", flat.refs, flat.kinds)
 
-    def _applied(self, node: ast.Call, given: Arguments) -> Value:
+    def applied(self, node: ast.Call, given: Arguments, others: Value) -> Value:
         """What functions give back that are handed to another one, as to ``map``: they see all else that it sees."""
-        others = given.numbers
         named = sorted(name for value, _ in given.every for name in value.refs) if others.private else []
         return joined(self.target(node, name, Arguments(rest=others)) for name in named)
 

@@ -143,6 +143,7 @@ class Scope:
         old, new = self.lookup(node.id), value.element
         if new.private and old.element.real and not field:
             self.report(target, "private numbers are put among floats")
+            old = old.whole()
         if not old.refs and not old.kinds & rules.SEALED:
             kept = old.marked() if new.private else old.joined(replace(new, real=False))
             self._keep(node.id, kept, private=new.private)

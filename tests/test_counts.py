@@ -61,6 +61,14 @@ def test_the_limit_is_kept_to_the_record_for_many_cells_and_types():
             Counts.of(many)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.longdouble])
+def test_a_count_above_the_limit_is_too_large_however_wide_it_is(kind):
+    for wrong in (np.finfo(kind).max, kind(2**50), kind(2**46)):
+        with pytest.raises(CountsError, match="add up"):
+            Counts.of(np.array([wrong, 0], kind))
+    assert Counts.of(np.array([65504], np.float16)).exposed.counts.tolist() == [65504]
+
+
 @pytest.mark.parametrize("wrong", [-1, -(2**62), -1e300])
 def test_negative_counts_are_called_so(wrong):
     with pytest.raises(CountsError, match="negative"):

@@ -196,7 +196,7 @@ def private_steps():
 
 
 def test_there_are_private_steps():
-    assert len(private_steps()) == 14
+    assert len(private_steps()) == 15
 
 
 @pytest.mark.parametrize("name", private_steps())

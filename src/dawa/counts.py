@@ -24,8 +24,8 @@ HINT = "pass one non-negative whole number per cell, for example numpy.bincount(
 
 SPARSE_HINT = "pass distinct row-major cell numbers, and how many records each of them holds, at least one."
 
-HALF = 23
-"""Bits in the lower half of a count."""
+PART = 2**17
+"""So many counts of at most 2^45 are summed in 64 bits."""
 
 
 class Occupied(NamedTuple):
@@ -160,9 +160,11 @@ def _from_floats(array: NDArray[np.generic]) -> IntArray:
         raise CountsError("Some counts are NaN or infinite.", HINT)
     if (floats != np.floor(floats)).any():
         raise CountsError("Some counts are fractional.", HINT)
-    return np.clip(floats.astype(np.float64), -1, MOST_RECORDS + 1).astype(np.int64)
+    with np.errstate(over="ignore"):  # what is wider than 64 bits may be infinite then, and is too large
+        return np.clip(floats.astype(np.float64), -1, MOST_RECORDS + 1).astype(np.int64)
 
 
 def _total(numbers: IntArray) -> int:
-    """The sum of numbers up to 2^45, exactly: however many they are, neither half of their bits overflows."""
-    return (int((numbers >> HALF).sum()) << HALF) + int((numbers & ((1 << HALF) - 1)).sum())
+    """The sum of numbers up to 2^45, exactly: no part overflows, and the parts are added without limit."""
+    line = numbers.ravel()
+    return sum(np.add.reduceat(line, np.arange(0, len(line), PART)).tolist())

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from dawa import kernels
-from dawa.arrays import FloatArray, IntArray
+from dawa.arrays import FloatArray, IntArray, running
 from dawa.errors import OptionError
 
 PostProcess = Literal["none", "nonnegative", "rounded"]
@@ -24,7 +24,7 @@ def nonnegative(totals: FloatArray) -> FloatArray:
     """
     if not (totals < 0).any():
         return totals.copy()
-    below = np.cumsum(totals)
+    below = running(totals)[1:]
     total = max(float(below[-1]), 0.0)
     kept = np.append(np.clip(kernels.isotonic.nondecreasing(below[:-1]), 0, total), total)
     moved = np.append(False, kept != below)
@@ -33,7 +33,7 @@ def nonnegative(totals: FloatArray) -> FloatArray:
 
 def rounded(totals: FloatArray) -> FloatArray:
     """Whole bucket totals whose running sums are the given ones rounded: no range drifts by more than 1."""
-    return np.diff(np.rint(np.cumsum(totals)), prepend=0.0)
+    return np.diff(np.rint(running(totals)))
 
 
 def postprocessed(totals: FloatArray, how: PostProcess) -> FloatArray:
@@ -59,4 +59,4 @@ def expanded(totals: FloatArray, bounds: IntArray) -> FloatArray:
 
 def records_before(borders: IntArray | FloatArray, totals: FloatArray, bounds: IntArray) -> FloatArray:
     """The estimated number of records below each border, without expanding buckets into cells."""
-    return np.interp(borders, bounds, np.concatenate(([0.0], np.cumsum(totals))))
+    return np.interp(borders, bounds, running(totals))

@@ -7,12 +7,16 @@ may be skipped, so there it fails.
 import os
 import time
 from contextlib import contextmanager
+from weakref import WeakKeyDictionary
 
 import pytest
 
 from dawa_bench.page import READY, chromium, installed
 
 NUMBERS = "['value', 'noise', 'bias', 'low', 'high']"
+
+LEFT = WeakKeyDictionary()
+"""Empty pages for each browser, by what they were made with: a new one is a new process, which takes longest."""
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +32,17 @@ def browser():
 class Sheet:
     """One open page."""
 
-    def __init__(self, browser, path, fragment="", **context):
-        self.context = browser.new_context(accept_downloads=True, **context)
-        self.page = self.context.new_page()
+    def __init__(self, page, path, fragment=""):
+        self.page, self.context = page, page.context
         self.requests, self.complaints = [], []
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        self.heard = {
+            "request": lambda request: self.requests.append(request.url),
+            "console": lambda message: self.complaints.append(f"{message.type}: {message.text}"),
+            "pageerror": lambda error: self.complaints.append(str(error)),
+            "dialog": lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()),
+        }
+        for name, hear in self.heard.items():
+            self.page.on(name, hear)
         self.address = path.as_uri()
         self.page.goto(self.address + fragment)
         self.until(READY)
@@ -51,6 +58,15 @@ class Sheet:
         """Nothing was asked of anyone but the file itself, and nothing went wrong."""
         assert not self.complaints
         assert [url for url in self.requests if url.split("#")[0] != self.address and url[:5] != "blob:"] == []
+
+    def emptied(self):
+        """The page as it was before."""
+        for name, hear in self.heard.items():
+            self.page.remove_listener(name, hear)
+        self.page.emulate_media(media="null")
+        self.page.mouse.move(0, 0)
+        self.page.goto("about:blank")
+        return self.page
 
     def texts(self, *ids):
         return [self.page.locator(f"#{name}").text_content() for name in ids]
@@ -109,10 +125,14 @@ class Sheet:
 
 @contextmanager
 def opened(browser, path, fragment="", **context):
-    """A page, checked when it is left."""
-    sheet = Sheet(browser, path, fragment, **context)
+    """A page, checked when it is left; it is empty at first, and one that another test has left if that passed."""
+    left, kind = LEFT.setdefault(browser, {}), repr(sorted(context.items()))
+    page = left.pop(kind, None) or browser.new_context(accept_downloads=True, **context).new_page()
     try:
+        sheet = Sheet(page, path, fragment)
         yield sheet
         sheet.check()
+        left[kind] = sheet.emptied()
     finally:
-        sheet.context.close()
+        if left.get(kind) is not page:
+            page.context.close()

@@ -1,6 +1,7 @@
 """Releases of every kind for pages, and their answers as a page writes them."""
 
 import math
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import numpy as np
@@ -71,6 +72,16 @@ def addresses(axis):
     return dawa.release({"ip": axis.value(cells).tolist()}, axis, epsilon="0.5", seed=0, effort="fast")
 
 
+def many(*sides, **options):
+    """A release of 2^44 records at a budget whose noise is less than the last digit of a float."""
+    axes = [dawa.Axis(f"x{i}", 0, side) for i, side in enumerate(sides)]
+    shares = np.random.default_rng(7).dirichlet(np.full(math.prod(sides), 0.3))
+    counts = np.floor(shares * 2**44).astype(np.int64).reshape(sides)
+    none = {axis.column: np.zeros(0, np.int64) for axis in axes}
+    release = dawa.release(none, axes, epsilon=10_000, seed=0, **options)
+    return replace(release, estimate=dawa.estimate(counts, epsilon=10_000, seed=0, **options))
+
+
 KINDS = {
     "walk with hats": lambda: line(strategy="hats"),
     "walk with a tree": lambda: line(strategy="greedy", branching=4),
@@ -99,6 +110,9 @@ KINDS = {
     "map of nested boxes": lambda: plane(mechanism="hybrid-tree"),
     "map of rows": lambda: plane(mechanism="privelet"),
     "three axes": lambda: box(effort="fast"),
+    "2^44 records": lambda: many(300, strategy="hats", effort="fast"),
+    "2^44 records in few buckets": lambda: many(300, partition=[0, 7, 100, 101, 260, 300], strategy="greedy"),
+    "map of 2^44 records": lambda: many(16, 12, strategy="greedy"),
 }
 
 

@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+LITTLE = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For a Java that lives for seconds: most of its time went into optimising what is not run again."""
+
 
 @contextmanager
 def postgres_url() -> Iterator[str]:
@@ -55,7 +58,7 @@ def spark_session() -> Iterator[object]:
         "spark.driver.memory": "2g",
         "spark.sql.warehouse.dir": f"{folder}/warehouse",
         "spark.local.dir": f"{folder}/local",
-        "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder}/derby -Dlog4j2.level=error",
+        "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder}/derby -Dlog4j2.level=error {LITTLE}",
         "spark.log.level": "OFF",
     }
     builder = SparkSession.builder.master("local[2]").appName("dawa")

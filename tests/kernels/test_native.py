@@ -221,6 +221,7 @@ PRIVATE = {
     "bisect": ["bisect_bisections", "bisect_absolute", "bisect_squared", "bisect_prefixes"],
     "costs": ["costs_windows", "costs_starting_at", "costs_powers", "costs_extend", "costs_traced"],
     "fourier": ["fourier_sums", "fourier_largest_columns"],
+    "hilbert": ["hilbert_positions"],
     "hats": ["hats_times_exactly"],
     "bumps": ["bumps_times_i64"],
     "tree": ["tree_node_totals"],
@@ -229,7 +230,7 @@ PRIVATE = {
     "records": ["records_count_marks", "records_find_marks", "records_split"],
     "json_lines": ["json_lines_pick"],
 }
-"""Loops that see records, their counts, or randomness before it is noise."""
+"""Loops that see records, their cells, their counts, or randomness before it is noise."""
 FLOATS = re.compile(r"\b(half|bfloat|float|double|x86_fp80|fp128)\b")
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import dawa
+from dawa.mechanisms.two_stage import steering
+from dawa.partition import given
 from dawa_bench import datasets
 from dawa_bench.datasets import Recipe, generated
 
@@ -85,3 +87,15 @@ def test_merged_buckets_would_fail_these_tests(counts, draw):
 def test_no_mechanism_merges_unless_it_is_told_to(name):
     options = dawa.mechanisms.configured(name, {})  # some mechanisms have no such option at all
     assert not getattr(options, "merge", False)
+
+
+def test_a_strategy_for_all_ranges_minds_narrow_buckets_where_cells_are_too_many_to_list():
+    """On any other axis, and for queries that somebody names, it is chosen for these queries alone."""
+    for cells, minds in ((2**26, False), (2**40, True)):
+        bounds = np.array([0, 1, 2, cells // 2, cells])
+        workload = dawa.workloads.all_ranges(cells)
+        plain, found = (each.omega for each in (workload.on_buckets(bounds), steering(given(bounds, cells), workload)))
+        assert (found[0] > 1000 * plain[0]) == minds
+        assert (found == plain).all() != minds
+        named = dawa.Workload.ranges([0, 5], [2, 9], cells)
+        assert (steering(given(bounds, cells), named).omega == 1).all()

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dawa
 from dawa import kernels
 from dawa.layout.curve import Order, Runs
 from dawa.queries.bucket_queries import BucketQueries, coordinates, on_line, runs_of
@@ -150,3 +151,17 @@ def test_a_part_of_a_cell_is_inside_of_its_bucket():
     assert 0 < places[0] < places[1] < 1
     assert (places[2], places[4]) == (1, 2)
     assert 1 < places[3] < 2
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds)
+def test_ranges_that_also_end_in_buckets_end_there_as_often_as_they_say(seed):
+    rng = np.random.default_rng(seed)
+    bounds = random_bounds(rng, 200)
+    k, widths, part = len(bounds) - 1, np.diff(bounds), rng.random()
+    plain = dawa.workloads.all_ranges(200).on_buckets(bounds)
+    found = plain.also_in_buckets(bounds, part)
+    inside = np.bincount(np.minimum(plain.hi[:-1].astype(int), k - 1), found.omega[:-1], minlength=k)
+    np.testing.assert_allclose(inside, (1 - part) * widths + part * 200 / k)
+    assert found.omega.sum() == pytest.approx(plain.omega.sum())
+    np.testing.assert_array_equal(plain.also_in_buckets(bounds, 0.0).omega, plain.omega)

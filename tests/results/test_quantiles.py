@@ -82,6 +82,7 @@ def filled(axis, bounds, totals):
         variances_before=exact,
         variances_after=exact,
         variances_alone=exact[1:],
+        rounding=0.0,
         placed=None,
         epsilon=1,
     )

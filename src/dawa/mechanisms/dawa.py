@@ -11,6 +11,7 @@ from dawa.numerals import told
 from dawa.partition import choose as stage_one
 from dawa.partition.buckets import Buckets, GridMethod, Method
 from dawa.partition.choose import PartitionLike
+from dawa.partition.walk import Walk
 
 AIMS = ("error", "guarantee")
 Aim = Annotated[str, check.Names(AIMS)]
@@ -56,8 +57,9 @@ class Dawa(TwoStage):
             return self
         most = GUARANTEED_CELLS if len(shape) == 1 else GUARANTEED_CELLS_ON_MAPS
         cells = math.prod(shape)
+        walk = Walk() if len(shape) == 1 else self.partition  # by halves there would be fewer, wider buckets
         looks = len(shape) == 1 and cells > FEW_CELLS
-        return replace(self, aim="error", partition=self.partition if cells > most else "filled" if looks else "none")
+        return replace(self, aim="error", partition=walk if cells > most else "filled" if looks else "none")
 
     def plain(self, method: Method | GridMethod | Buckets) -> dict[str, Any]:
         """Options as JSON can hold them."""

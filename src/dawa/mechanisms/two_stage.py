@@ -17,15 +17,20 @@ from dawa.noise.randomness import Randomness
 from dawa.partition import choose as stage_one
 from dawa.partition.buckets import Buckets, GridMethod, Method
 from dawa.partition.choose import PartitionLike
+from dawa.queries.bucket_queries import BucketQueries, Closed
 from dawa.queries.workload import Workload
 from dawa.results import insides
 from dawa.results.estimate import Estimate
 from dawa.strategy import choose as stage_two
-from dawa.strategy.base import RESOLUTION, Strategy
+from dawa.strategy.base import RESOLUTION, Strategy, fitted
 from dawa.strategy.bumps import Patches
 
 BRANCHING = check.Whole(2, MOST_BRANCHES)
 OWN = "a method with options of its own, or public bucket bounds"
+
+IN_BUCKETS = 1 / 20
+"""The part of ends that ``steering`` takes to lie in any bucket. With a million records in 50 clusters in 2^62 cells,
+ranges at records have 0.7 of the error that they have without it, and those anywhere the same."""
 
 Partition = Annotated[PartitionLike, check.Names((*stage_one.METHODS, *stage_one.PUBLIC), OWN)]
 StrategyName = Annotated[str, check.Names(stage_two.NAMES)]
@@ -103,7 +108,7 @@ class TwoStage(Mechanism):
             buckets = buckets.merged(workload)
         progress.reached("Choosing what to measure")
         strategy = stage_two.choose(
-            buckets.queries(workload),
+            steering(buckets, workload),
             buckets.allowance(epsilon, RESOLUTION),
             self.strategy,
             self.effort or "best",
@@ -137,6 +142,18 @@ class AsPublished(TwoStage):
     inside: insides.Inside | None = "even"
 
 
+def steering(buckets: Buckets, workload: Workload) -> BucketQueries:
+    """What a strategy is chosen for: the workload on these buckets.
+
+    All ranges of an axis with too many cells to list end in its widest buckets, nearly all of them, so a strategy for
+    them alone would neglect the narrow ones, where records are. There, some of the ends are taken to lie in any bucket.
+    """
+    queries = buckets.queries(workload)
+    if workload.closed is Closed.RANGES and workload.size > MOST_CELLS_LISTED:
+        return queries.also_in_buckets(buckets.bounds, IN_BUCKETS)
+    return queries
+
+
 def finished(
     counts: Counts,
     buckets: Buckets,
@@ -151,7 +168,7 @@ def finished(
     inside: insides.Inside = "smooth" if smooth else "even"
     progress.reached("Measuring")
     measured = measure.measure(counts, buckets, strategy, epsilon, randomness)
-    unbiased = strategy.solve(measured.answers.astype(np.float64))
+    unbiased = fitted(strategy, measured.answers)
     return Estimate(
         shape=counts.shape,
         epsilon=epsilon,

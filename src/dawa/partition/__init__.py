@@ -3,6 +3,7 @@
 | module | partition | private because |
 |---|---|---|
 | ``walk`` | the two-phase tree walk, the default | ``walk.md`` |
+| ``halves`` | the same by uneven halves, for axes with too many cells to list | ``halves.md`` |
 | ``gauge`` | one walk, then noisy unevenness or a second walk | ``gauge.md`` |
 | ``filled`` | every cell if much of the domain is filled, else the walk | ``filled.md`` |
 | ``noisy_cost`` | the paper's Algorithm 1, as proven there | ``noisy_cost.md`` |
@@ -17,6 +18,7 @@
 from dawa.partition.buckets import Buckets, every_cell, given
 from dawa.partition.filled import Filled
 from dawa.partition.gauge import Gauge
+from dawa.partition.halves import Halves
 from dawa.partition.kd_tree import KdTree
 from dawa.partition.noisy_cost import NoisyCost
 from dawa.partition.php import Php
@@ -29,6 +31,7 @@ __all__ = [
     "Buckets",
     "Filled",
     "Gauge",
+    "Halves",
     "KdTree",
     "NoisyCost",
     "Php",

@@ -7,9 +7,11 @@ from numpy.typing import ArrayLike
 
 from dawa.counts import Counts
 from dawa.errors import BudgetError, OptionError
+from dawa.limits import MOST_CELLS_LISTED
 from dawa.noise.randomness import Randomness
 from dawa.partition.buckets import Buckets, GridMethod, Method, every_cell, given
 from dawa.partition.filled import Filled
+from dawa.partition.halves import Halves
 from dawa.partition.noisy_cost import NoisyCost
 from dawa.partition.php import Php
 from dawa.partition.privtree import PrivTree
@@ -28,6 +30,8 @@ METHODS: dict[str, Method | GridMethod] = {
 }
 ON_MAPS: dict[str, Method | GridMethod] = {"walk": on_maps()}
 """The method that a name means over several axes, if it differs."""
+ON_LONG_AXES: dict[str, Method | GridMethod] = {"walk": Halves()}
+"""The method that a name means over one axis with too many cells to list, if it differs."""
 
 PUBLIC = ("none", "one")
 
@@ -49,7 +53,8 @@ def method(option: PartitionLike, shape: tuple[int, ...]) -> Method | GridMethod
                 f"There is no partition {option!r}.",
                 f"choose one of {', '.join((*METHODS, *PUBLIC))}, or pass public bucket bounds.",
             )
-        return METHODS[option] if len(shape) == 1 else ON_MAPS.get(option, METHODS[option])
+        special = ON_MAPS if len(shape) > 1 else ON_LONG_AXES if size > MOST_CELLS_LISTED else METHODS
+        return special.get(option, METHODS[option])
     if isinstance(option, Buckets):
         given(option.bounds, size)
         return option

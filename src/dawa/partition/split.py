@@ -58,8 +58,8 @@ class SplitTable:
 
     def points(self, scores: IntArray, depth: IntArray | int) -> IntArray:
         """Lattice points, clipped to the table, of nodes with these scores at this depth."""
-        points: IntArray = np.clip(scores - self.step * depth + self.offset, 0, len(self.thresholds) - 1)
-        return points
+        points: IntArray = scores - self.step * depth + self.offset
+        return np.minimum(np.maximum(points, 0), len(self.thresholds) - 1)  # np.clip takes five times as long
 
     @cached_property
     def stop_words(self) -> WordArray:

@@ -228,15 +228,22 @@ def dense_leaves(leaves: Nodes, options: Fanned) -> BoolArray:
     return dense
 
 
-def two_phase(exposed: Occupied, size: int, epsilon: Fraction, options: Walk, randomness: Randomness) -> Buckets:
+def two_phase(
+    exposed: Occupied,
+    size: int,
+    epsilon: Fraction,
+    options: Walk,
+    randomness: Randomness,
+    score: Score = unevenness,
+) -> Buckets:
     """Choose buckets; a record loses ``Buckets.spent``, or ``spent_least`` if its bucket is spared."""
     coarse_loss, fine_loss = options.losses(epsilon)
     coarse_table, fine_table = options.tables(epsilon)
     check.within(coarse_table.loss, coarse_loss, "The first walk")
     check.within(fine_table.loss, fine_loss, "The second walk")
-    coarse = walk(exposed, size, whole(size, options.fan), coarse_table, randomness, fan=options.fan)
+    coarse = walk(exposed, size, whole(size, options.fan), coarse_table, randomness, score, options.fan)
     dense = dense_leaves(coarse, options)
-    fine = walk(exposed, size, coarse.where(~dense).at_root(), fine_table, randomness, fan=options.fan)
+    fine = walk(exposed, size, coarse.where(~dense).at_root(), fine_table, randomness, score, options.fan)
     spared = coarse.where(dense)
     cells = cells_of(spared.start, spared.stop(size))
     start = np.concatenate((fine.start, cells))

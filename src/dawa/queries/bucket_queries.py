@@ -4,7 +4,7 @@ A run that cuts a bucket takes the covered part of the bucket, as if its records
 own corners as well, for answers that know better (``results.insides``).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -90,6 +90,13 @@ class BucketQueries:
             self.boxes and (self.boxes[0][keep], self.boxes[1][keep]),
             self.corners and (self.corners[0][keep], self.corners[1][keep]),
         )
+
+    def also_in_buckets(self, bounds: IntArray, part: float) -> "BucketQueries":
+        """All ranges, but this part of their ends lie in buckets drawn evenly, however narrow these are."""
+        inner = self.omega[:-1]
+        bucket = np.minimum(self.hi[:-1].astype(np.int64), self.buckets - 1)
+        drawn = inner / np.diff(bounds)[bucket] * (inner.sum() / self.buckets)
+        return replace(self, omega=np.append((1 - part) * inner + part * drawn, self.omega[-1]))
 
     def only(self, i: int) -> "BucketQueries":
         """One query on its own."""

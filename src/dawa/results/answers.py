@@ -49,7 +49,7 @@ from dawa.arrays import BoolArray, FloatArray, IntArray
 from dawa.errors import OptionError
 from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries, runs_of
-from dawa.results.estimate import Estimate
+from dawa.results.estimate import ROUNDING, Estimate
 from dawa.results.margins import margin_factor
 from dawa.strategy.base import RESOLUTION
 
@@ -60,7 +60,7 @@ class Answer:
 
     Attributes:
         value: The best guess, consistent with all other answers of the release.
-        noise_margin: How far noise may have moved the value.
+        noise_margin: How far noise may have moved the value, and rounding besides, which shows beyond 2^40 records.
         bias_bound: How much more the truth may differ because the range cuts buckets; 0 if it cuts no bucket.
         measured: The number as it was measured, around which the interval lies: before negative buckets were evened
             out, and with the records of cut buckets spread evenly.
@@ -213,7 +213,7 @@ def figures_in_steps(ranged: Sequence[Ranged], confidence: float) -> Steps[Figur
     walked = any(one.estimate.buckets.stops is not None for one in ranged)
     estimate = ranged[0].estimate  # all have the same budget
     if_cut, if_not = (factor_of(estimate, part) for part in (chance / 2, noise_chance(chance, walked=walked)))
-    noise = np.where(count > 0, if_cut, if_not) * (yield from _deviations(ranged))
+    noise = np.where(count > 0, if_cut, if_not) * (yield from _deviations(ranged)) + rounding(ranged, cuts)
     bias = yield from _bias(ranged, cuts, chance / 2)
     totals = yield from _each(_totals(one) for one in ranged)
     value, centre = (_sum(each) for each in zip(*totals, strict=True))
@@ -244,6 +244,17 @@ def _deviations(ranged: Sequence[Ranged]) -> Steps[FloatArray]:
     variances = yield from _each(one.estimate.variances_of(one.queries) for one in ranged)
     spread: FloatArray = np.sqrt(np.maximum(_sum(variances), 0))
     return spread
+
+
+def rounding(ranged: Sequence[Ranged], cuts: Sequence[Cuts]) -> FloatArray:
+    """How far floats may have moved what was measured in each range; ``rounding.md`` has the proof."""
+    moved = np.zeros(len(ranged[0].queries))
+    for (estimate, queries, _, _), cut in zip(ranged, cuts, strict=True):
+        moved += estimate.rounding * np.diff(queries.first)
+        if len(estimate.shape) == 1:  # a place in bucket coordinates has fewer digits the more buckets lie before it
+            records = (cut.bucket + 1) * np.abs(estimate.unbiased[cut.bucket])
+            moved += ROUNDING * np.bincount(cut.query, records, minlength=len(queries))
+    return moved
 
 
 def _sum(arrays: Iterable[FloatArray]) -> FloatArray:
@@ -333,7 +344,8 @@ def bias_of_buckets(estimate: Estimate, buckets: IntArray, variance: FloatArray,
 def _most_records(estimate: Estimate, buckets: IntArray, variance: FloatArray, chance: float) -> FloatArray:
     """The most that each bucket can hold, with at most the given chance of being wrong."""
     spread = np.sqrt(np.maximum(variance, 0))
-    most: FloatArray = np.maximum(estimate.unbiased[buckets] + factor_of(estimate, chance) * spread, 0)
+    centre = estimate.unbiased[buckets] + estimate.rounding
+    most: FloatArray = np.maximum(centre + factor_of(estimate, chance) * spread, 0)
     return most
 
 
@@ -351,7 +363,7 @@ def _upper(
         first, ones = np.append(begin[held], begin[-1]), np.ones(len(held))
         parts = BucketQueries(len(estimate.buckets), first, lo, lo + 1, part, ones, float(len(held)))
         if len(held):
-            centre[held] += estimate.totals_of(parts, unbiased=True)
+            centre[held] += estimate.totals_of(parts, unbiased=True) + estimate.rounding * np.diff(first)
             variance[held] += estimate.variances_of(parts)
         yield
     spread = np.sqrt(np.maximum(variance, 0))

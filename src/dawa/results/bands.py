@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from dawa.arrays import FloatArray, IntArray, frozen
+from dawa.arrays import FloatArray, IntArray, frozen, running
 from dawa.limits import MOST_NOISE_DRAWN
 from dawa.results.answers import check_confidence, factor_of, sure
 from dawa.results.estimate import Estimate
@@ -105,15 +105,14 @@ def band(estimate: Estimate, bounds: NDArray[Any], confidence: float, remark: st
     """
     chance = check_confidence(confidence)
     k = len(estimate.buckets)
-    deviations = np.sqrt((estimate.variances_before, estimate.variances_after))
+    deviations: FloatArray = np.sqrt((estimate.variances_before, estimate.variances_after))
     factor = largest(estimate, deviations, chance)
-    sums = (np.concatenate(([0.0], np.cumsum(totals))) for totals in (estimate.totals, estimate.unbiased))
-    value, before = sums
-    after = before[-1] - before
-    low, high = (np.maximum(before + sign * factor * deviations[0], 0) for sign in (-1, 1))
+    value, before = running(estimate.totals), running(estimate.unbiased)
+    after, moved = before[-1] - before, factor * deviations + estimate.rounding
+    low, high = (np.maximum(before + sign * moved[0], 0) for sign in (-1, 1))
     low, high = np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
     low[0], high[0] = 0.0, 0.0  # there is nothing below the axis
-    rest_low, rest_high = (np.maximum(after + sign * factor * deviations[1], 0) for sign in (-1, 1))
+    rest_low, rest_high = (np.maximum(after + sign * moved[1], 0) for sign in (-1, 1))
     share_low, share_high = _part(low, rest_high, 0.0), _part(high, rest_low, 1.0)
     share = value / value[-1] if value[-1] > 0 else np.linspace(0, 1, k + 1)
     share_low, share_high = np.maximum.accumulate(share_low), np.minimum.accumulate(share_high[::-1])[::-1]

@@ -34,6 +34,7 @@ from dawa.results.answers import (
     cut_buckets,
     deviations,
     factor_of,
+    rounding,
     uncut,
 )
 from dawa.results.ends import Span
@@ -116,6 +117,7 @@ def part(first: Compared, rest: Sequence[Compared], confidence: float) -> Told:
         odds / (1 + odds) if odds < math.inf else 1.0 for odds in (statistics.lower(found), statistics.upper(found))
     )
     noise = found.factor * math.hypot((1 - value) * found.first.deviation, value * found.second.deviation)
+    noise += (1 - value) * found.first.rounding + value * found.second.rounding
     bias = (1 - value) * found.first.bias + value * found.second.bias
     return value, noise / every, bias / every, min(low, value), max(high, value)
 
@@ -154,7 +156,7 @@ def _records(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> S
     value, centre = (
         float(sum(one.estimate.totals_of(one.queries, unbiased=plain)[0] for one in ranged)) for plain in (False, True)
     )
-    return Sum(value, centre, float(deviations(ranged)[0]), bias)
+    return Sum(value, centre, float(deviations(ranged)[0]), bias, float(rounding(ranged, cuts)[0]))
 
 
 def _shared(both: tuple[Ranged, Ranged], chance: float) -> tuple[Shared, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dawa import infer
-from dawa.arrays import FloatArray, IntArray, frozen
+from dawa.arrays import FloatArray, IntArray, frozen, running
 from dawa.errors import InvariantError, OptionError, WorkloadError
 from dawa.limits import MOST_CELLS_LISTED
 from dawa.partition.buckets import Buckets
@@ -20,6 +20,9 @@ from dawa.queries.bucket_queries import BucketQueries
 from dawa.queries.workload import Workload
 from dawa.results.insides import Grid, Inside, Line, tolerated
 from dawa.strategy.base import Strategy
+
+ROUNDING = 2.0**-48
+"""Rounding of a sum of numbers moves it by less than this part of their magnitudes (``rounding.md``)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,9 +242,17 @@ class Estimate:
         return frozen(np.maximum(self.unit_variance * self.measured.bucket_variances(), 0))
 
     @cached_property
+    def rounding(self) -> float:
+        """How far floats may have moved the records in a run of buckets, besides noise; ``rounding.md`` has the proof.
+
+        It is one part in 2^48 of all records: less than noise unless there are a great many, and a large budget.
+        """
+        return ROUNDING * float(running(np.abs(self.unbiased) + 1)[-1])
+
+    @cached_property
     def _before(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The sums of ``totals`` and of ``unbiased`` before every bucket and at the end, and the buckets' numbers."""
-        totals, unbiased = (np.concatenate(([0.0], np.cumsum(sums))) for sums in (self.totals, self.unbiased))
+        totals, unbiased = running(self.totals), running(self.unbiased)
         return totals, unbiased, np.arange(len(totals), dtype=np.float64)
 
     def _fits(self, workload: Workload) -> None:

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dawa.arrays import running
 from dawa.axis import State
 from dawa.axis.apart import patterns
 from dawa.queries.bucket_queries import BucketQueries
@@ -155,7 +156,7 @@ def _together(others: Sequence[Estimate], confidence: float, note: str) -> Answe
         every = BucketQueries.of_runs(len(one.buckets), np.zeros(1), np.full(1, float(len(one.buckets))))
         variance += float(one.variances_of(every)[0])
     factor = margin_factor(check_confidence(confidence), RESOLUTION / float(others[0].epsilon))
-    noise = factor * math.sqrt(variance)
-    centre = float(sum(one.unbiased.sum() for one in others))
+    noise = factor * math.sqrt(variance) + sum(one.rounding for one in others)
+    centre = float(sum(running(one.unbiased)[-1] for one in others))
     value, low, high = (max(number, 0.0) for number in (centre, centre - noise, centre + noise))
     return Answer(value, noise, 0.0, centre, low, high, float(confidence), note)

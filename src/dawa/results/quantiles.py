@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dawa import check, infer
-from dawa.arrays import FloatArray, IntArray
+from dawa.arrays import FloatArray, IntArray, running
 from dawa.errors import OptionError, ReleaseError
 from dawa.numerals import told
 from dawa.results.answers import bias_of_buckets, check_confidence, factor_of, uncut
@@ -91,7 +91,7 @@ def records_before(estimate: Estimate) -> FloatArray:
     Raises:
         ReleaseError: If there are no records.
     """
-    before = np.concatenate(([0.0], np.cumsum(infer.nonnegative(estimate.totals))))
+    before = running(infer.nonnegative(estimate.totals))
     if before[-1] <= 0:
         raise no_records()
     return before
@@ -166,6 +166,7 @@ class _Line:
         alone: The variance of the noise of each bucket's total.
         factor: Deviations that noise exceeds with its share of the chance, by bucket.
         uneven: At most how far a bucket's records are from lying evenly; 0 for a bucket of one cell.
+        rounding: How far floats may have moved the records before or after a bound.
     """
 
     bounds: IntArray
@@ -175,6 +176,7 @@ class _Line:
     alone: FloatArray
     factor: FloatArray
     uneven: FloatArray
+    rounding: float
 
     @classmethod
     def of(cls, estimate: Estimate, chance: float) -> "_Line":
@@ -183,14 +185,15 @@ class _Line:
         wide, uneven = np.diff(bounds) > 1, np.zeros(len(alone))
         uneven[wide] = bias_of_buckets(estimate, np.flatnonzero(wide), alone[wide], chance / 2)
         factor = np.where(wide, factor_of(estimate, chance / 2), factor_of(estimate, uncut(estimate, chance)))
-        below = np.concatenate(([0.0], np.cumsum(estimate.unbiased)))
-        return cls(bounds, below, estimate.variances_before, estimate.variances_after, alone, factor, uneven)
+        around = estimate.variances_before, estimate.variances_after
+        return cls(bounds, running(estimate.unbiased), *around, alone, factor, uneven, estimate.rounding)
 
     @cached_property
     def mirrored(self) -> "_Line":
         """The same line from its other end: D from there is minus D from here."""
-        turned = (part[::-1] for part in (self.suffix, self.prefix, self.alone, self.factor, self.uneven))
-        return _Line(self.bounds[-1] - self.bounds[::-1], self.below[-1] - self.below[::-1], *turned)
+        around = (self.suffix[::-1], self.prefix[::-1], self.alone[::-1])
+        bounds, below = self.bounds[-1] - self.bounds[::-1], self.below[-1] - self.below[::-1]
+        return _Line(bounds, below, *around, self.factor[::-1], self.uneven[::-1], self.rounding)
 
     def plausible(self, fraction: float) -> tuple[int, int]:
         """The first and the last cell that may be the quantile's."""
@@ -239,7 +242,7 @@ class _Line:
     def _furthest(self) -> float:
         """More than noise and bias allow anywhere, whatever the fraction."""
         variance = max(self.prefix.max(), self.suffix.max())
-        return float(self.factor.max() * math.sqrt(variance) + self.uneven.max()) * (1 + 1e-9)
+        return float(self.factor.max() * math.sqrt(variance) + self.uneven.max() + self.rounding) * (1 + 1e-9)
 
     def _at_bounds(self, fraction: float, window: slice) -> tuple[FloatArray, FloatArray]:
         """D at the bounds of some buckets, as it is estimated, and the variance of its noise.
@@ -255,7 +258,7 @@ class _Line:
         along = (1 - part) * variance[:-1] + part * variance[1:] - part * (1 - part) * self.alone[buckets]
         value = (1 - part) * centre[:-1] + part * centre[1:]
         bias = np.where(part < 1, np.maximum(part, 1 - part), 0) * self.uneven[buckets]
-        most: FloatArray = value + self.factor[buckets] * np.sqrt(np.maximum(along, 0)) + bias
+        most: FloatArray = value + self.factor[buckets] * np.sqrt(np.maximum(along, 0)) + bias + self.rounding
         return most
 
 

@@ -20,11 +20,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from dawa.arrays import FloatArray, IntArray
+from dawa.arrays import FloatArray, IntArray, running
 from dawa.axis import Axis
 from dawa.axis.numbers import EdgeAxis, NumberAxis
 from dawa.budget import shown
@@ -33,7 +34,7 @@ from dawa.limits import MOST_CELLS_IN_FLOATS
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.results.answers import check_confidence, factor_of, uncut
 from dawa.results.answers import sure as percent
-from dawa.results.estimate import Estimate
+from dawa.results.estimate import ROUNDING, Estimate
 from dawa.results.insides import Line
 
 
@@ -67,10 +68,11 @@ class Statistic:
         part = self.name == "share"
         numbers = [100 * number if part else number for number in (self.value, self.low, self.high)]
         spread = max((end for end in (numbers[2] - numbers[0], numbers[0] - numbers[1]) if end < math.inf), default=0)
-        known = spread <= 1e-6 * max(abs(numbers[0]), 1e-300)  # as good as exactly: rounding is all that is left
+        known = not spread > 1e-6 * max(abs(numbers[0]), 1e-300)  # as good as exactly: rounding is all that is left
         places = 0 if known else min(max(1 - math.floor(math.log10(spread)), 0), 12)
         form = ",.7g" if known and abs(numbers[0]) < 1e6 else f",.{places}f"
-        written = [f"{number:{form}}" if math.isfinite(number) else "no limit" for number in numbers]
+        endless = "no number" if math.isnan(self.value) else "no limit"
+        written = [f"{number:{form}}" if math.isfinite(number) else endless for number in numbers]
         value, low, high = (text + "%" if part else text for text in written)
         return value, low, high
 
@@ -85,12 +87,13 @@ Told = tuple[float, float, float, float, float]
 
 
 class Sum(NamedTuple):
-    """A sum over records: what it seems to be, the deviation of its noise, and a bound on its bias."""
+    """A sum over records: what it seems to be, the deviation of its noise, and bounds on its bias and its rounding."""
 
     value: float
     centre: float
     deviation: float
     bias: float
+    rounding: float = 0.0
 
 
 class Shared(NamedTuple):
@@ -134,11 +137,12 @@ class Pair(NamedTuple):
     most: float = math.inf
 
     def noise(self, x: float) -> float:
-        """The margin of the noise in the first sum minus x times the second."""
+        """The margin of the noise, and of rounding, in the first sum minus x times the second."""
         a, b = self.first.deviation, self.second.deviation
+        rounding = self.first.rounding + abs(x) * self.second.rounding
         if self.covariance is None:
-            return self.factor * (a + abs(x) * b)
-        return self.factor * math.sqrt(max(a * a - 2 * x * self.covariance + x * x * b * b, 0))
+            return self.factor * (a + abs(x) * b) + rounding
+        return self.factor * math.sqrt(max(a * a - 2 * x * self.covariance + x * x * b * b, 0)) + rounding
 
     def bias(self, x: float) -> float:
         """The bound on the bias of the first sum minus x times the second."""
@@ -184,7 +188,7 @@ def nothing() -> ReleaseError:
 def upper(pair: Pair) -> float:
     """The largest plausible ratio. What must not exceed 0 is concave in x, and grows without end if it ever does."""
     a, b = pair.first.centre, pair.second.centre
-    if b - pair.factor * pair.second.deviation - pair.bias_of_second <= 0:
+    if b - pair.factor * pair.second.deviation - pair.second.rounding - pair.bias_of_second <= 0:
         return math.inf
 
     def excess(x: float) -> float:
@@ -200,7 +204,7 @@ def lower(pair: Pair) -> float:
     def excess(x: float) -> float:
         return a - x * b - pair.noise(x) - pair.bias(x)
 
-    falls = b + pair.factor * pair.second.deviation + pair.bias_of_second > 0
+    falls = b + pair.factor * pair.second.deviation + pair.second.rounding + pair.bias_of_second > 0
     return _root(excess, rising=False) if excess(0) > 0 and falls else 0.0
 
 
@@ -301,17 +305,17 @@ class Values(NamedTuple):
     def _edges(cls, axis: EdgeAxis, at: IntArray) -> "Values":
         cuts = np.array([float(cut - axis.start) for cut in axis.cuts])
         middles, halves = (cuts[:-1] + cuts[1:]) / 2, np.diff(cuts) / 2
-        middle = np.add.reduceat(middles, at[:-1]) / np.diff(at)
+        middle = np.array([math.fsum(middles[lo:hi]) / (hi - lo) for lo, hi in pairwise(at.tolist())])
         reach = np.maximum(cuts[at[1:]] - middle, middle - cuts[at[:-1]])
         return cls(middle, middles, reach, np.maximum.reduceat(halves, at[:-1]), axis.start, axis.stop, "")
 
     def added_up(self, estimate: Estimate) -> float:
         """The values of all records together, each as the middle of the cell where the release places it."""
         if not isinstance(estimate.placed, Line):
-            return float(self.middle @ estimate.totals)
+            return _added(self.middle, estimate.totals)
         if isinstance(self.cell, np.ndarray):
             return float(self.cell @ estimate.placed.cells)
-        return float(self.middle @ estimate.totals + self.cell * estimate.placed.moved().sum())
+        return _added(self.middle, estimate.totals) + float(self.cell * estimate.placed.moved().sum())
 
 
 def mean_and_sum(estimate: Estimate, values: Values, confidence: float) -> tuple[Told, Told]:
@@ -330,13 +334,26 @@ def _of_values(estimate: Estimate, values: Values, confidence: float) -> Pair:
     chance = check_confidence(confidence)
     biased = bool((values.reach > 0).any())
     weights, k = values.middle, len(estimate.buckets)
-    above, both = (max(float(one), 0) for one in estimate.variances_of(weighted(weights, weights + 1)))
-    every = float(estimate.range_variances(np.zeros(1), np.full(1, float(k)))[0])
+    alike = max(float(weights.max()), 1.0)  # with weights of one size, no digits of the covariance are lost
+    above, both = (max(float(one), 0) for one in estimate.variances_of(weighted(weights, weights + alike)))
+    every = max(float(estimate.range_variances(np.zeros(1), np.full(1, float(k)))[0]), 0)
     factor = factor_of(estimate, chance / 2 if biased else uncut(estimate, chance))
     bias = _bias(estimate, values, chance / 2) if biased else 0.0
-    first = Sum(values.added_up(estimate), float(weights @ estimate.unbiased), math.sqrt(above), bias)
-    second = Sum(float(estimate.totals.sum()), float(estimate.unbiased.sum()), math.sqrt(max(every, 0)), 0.0)
-    return Pair(first, second, (both - above - every) / 2, factor)
+    rounding = _rounding(estimate, weights) + float(abs(values.lowest)) * estimate.rounding
+    first = Sum(values.added_up(estimate), _added(weights, estimate.unbiased), math.sqrt(above), bias, rounding)
+    value, centre = (float(running(each)[-1]) for each in (estimate.totals, estimate.unbiased))
+    second = Sum(value, centre, math.sqrt(every), 0.0, estimate.rounding)
+    return Pair(first, second, (both - above - alike**2 * every) / (2 * alike), factor)
+
+
+def _added(weights: FloatArray, numbers: FloatArray) -> float:
+    """A weighted sum, with the rounding of its products alone."""
+    return float(running(weights * numbers)[-1])
+
+
+def _rounding(estimate: Estimate, weights: FloatArray) -> float:
+    """How far floats may have moved a weighted sum of unbiased numbers (``rounding.md``)."""
+    return ROUNDING * _added(weights, np.abs(estimate.unbiased) + 1)
 
 
 def _bias(estimate: Estimate, values: Values, chance: float) -> float:
@@ -357,4 +374,5 @@ def _most(estimate: Estimate, weights: FloatArray, chance: float) -> float:
     if not weights.any():
         return 0.0
     deviation = math.sqrt(max(float(estimate.variances_of(weighted(weights))[0]), 0))
-    return max(float(weights @ estimate.unbiased) + factor_of(estimate, chance) * deviation, 0)
+    most = _added(weights, estimate.unbiased) + _rounding(estimate, weights)
+    return max(most + factor_of(estimate, chance) * deviation, 0)

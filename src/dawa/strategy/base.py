@@ -14,6 +14,10 @@ RESOLUTION = 2**16
 """Q: the column sum of a bucket that keeps the whole budget of the measure step."""
 
 
+WHOLE_FITS = 2
+"""Fits in whole numbers before the last one: the first may be off by some records of 2^44, the second is not."""
+
+
 class Strategy(Protocol):
     """Integer rows R over k buckets, with full column rank. A stands for R / Q.
 
@@ -66,6 +70,25 @@ class Strategy(Protocol):
     def described(self) -> dict[str, Any]:
         """Plain numbers and arrays from which the strategy can be rebuilt; ``arrays.listed`` makes JSON of them."""
         ...
+
+
+def fitted(strategy: Strategy, answers: IntArray) -> FloatArray:
+    """The bucket totals that fit noisy answers best, each to about its last digit.
+
+    Answers may have 62 bits, of which floats hold 53: with 2^44 records, least squares in floats alone are off by more
+    than the noise of a large budget. So the fit is made of whole numbers first, whose answers are exact again. What
+    they leave of the noisy answers is small, and is fitted in turn (``results/rounding.md``).
+    """
+    whole = np.zeros(strategy.buckets, np.int64)
+    for _ in range(WHOLE_FITS):
+        whole += np.rint(strategy.solve(_left(strategy, answers, whole))).astype(np.int64)
+    fit: FloatArray = whole + strategy.solve(_left(strategy, answers, whole))
+    return fit
+
+
+def _left(strategy: Strategy, answers: IntArray, totals: IntArray) -> FloatArray:
+    """What these totals leave of the answers: exact, but for the last step to floats."""
+    return (answers - strategy.apply(totals)).astype(np.float64)
 
 
 class ByRanges:

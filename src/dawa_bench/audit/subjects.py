@@ -16,6 +16,7 @@ import dawa
 from dawa.arrays import IntArray
 from dawa.partition.filled import Filled
 from dawa.partition.gauge import Gauge
+from dawa.partition.halves import Halves
 from dawa.partition.noisy_cost import NoisyCost
 
 ON_MAPS = ("quadtree", "hybrid-tree", "dpcube", "ugrid", "agrid")
@@ -27,7 +28,13 @@ QUERIES = 20
 QUICK = {"dawa": {"effort": "fast"}}
 """Options that change nothing but how long public searches take."""
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
-    "dawa": ({"partition": Filled()}, {"aim": "guarantee"}, {"merge": True}, {"strategy": "leaves", "effort": None}),
+    "dawa": (
+        {"partition": Filled()},
+        {"partition": Halves()},
+        {"aim": "guarantee"},
+        {"merge": True},
+        {"strategy": "leaves", "effort": None},
+    ),
     "dawa-2014": ({"partition": NoisyCost(noise="exponential")},),
     "efpa": ({"cells": False},),
     "mwem": ({"rounds": 3, "records": 9},),

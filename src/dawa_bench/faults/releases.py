@@ -5,6 +5,7 @@ import random
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,9 @@ WORDS = dawa.About(
 )
 
 
-def seeds() -> list[str]:
-    """Releases of every kind of axis, order, strategy and unit, as JSON."""
+@cache
+def seeds() -> tuple[str, ...]:
+    """Releases of every kind of axis, order, strategy and unit, as JSON; made once, and the same in every process."""
     rng = np.random.default_rng(1)
     n = 400
     table = {
@@ -80,7 +82,7 @@ def seeds() -> list[str]:
         found.append(json.dumps(rel.to_json(), separators=(",", ":")))
         if isinstance(rel, dawa.GroupedRelease):
             found.append(json.dumps(rel[rel.groups[0]].to_json(), separators=(",", ":")))
-    return found
+    return tuple(found)
 
 
 def hostile(document: dict[str, Any], rng: random.Random) -> None:

@@ -1,5 +1,6 @@
 // Answers and their two errors, as in dawa.results.answers: from noise, and from not knowing where records lie inside buckets.
 const answering = (() => {
+  const ROUNDING = 2 ** -48;
   const KINDS = {
     tree: trees.tree,
     nested: trees.nested,
@@ -8,13 +9,22 @@ const answering = (() => {
     product: wavelets.product,
   };
 
+  /** Running sums, each right to about its last digit: what each addition loses is added up beside (dawa.arrays.running). */
   function before(totals) {
     const sums = new Float64Array(totals.length + 1);
+    let [sum, lost] = [0, 0];
     for (let b = 0; b < totals.length; b += 1) {
-      sums[b + 1] = sums[b] + totals[b];
+      const next = sum + totals[b];
+      const grown = next - sum;
+      lost += sum - (next - grown) + (totals[b] - grown);
+      sum = next;
+      sums[b + 1] = sum + lost;
     }
     return sums;
   }
+
+  /** How far floats may have moved the records in a run of buckets, besides noise (dawa.results.estimate). */
+  const roundingOf = (unbiased) => ROUNDING * before(unbiased.map((sum) => Math.abs(sum) + 1))[unbiased.length];
 
   const summed = (sums, { lo, hi, weight }) =>
     lo.reduce((all, from, r) => all + weight[r] * (sums[hi[r]] - sums[from]), 0);
@@ -47,7 +57,7 @@ const answering = (() => {
    */
   function of(release, shape) {
     const { totals, unbiased } = release.buckets;
-    const [published, plain] = [before(totals), before(unbiased)];
+    const [published, plain, every] = [before(totals), before(unbiased), roundingOf(unbiased)];
     const stretches = buckets.asker(release.buckets, shape);
     const uneven = stops.rule(release.stops);
     const inside = insides.of(release.buckets, shape, uneven);
@@ -69,6 +79,15 @@ const answering = (() => {
     const deviations = (queries) => form(queries).map((variance) => Math.sqrt(Math.max(unit * variance, 0)));
     const single = (bucket) => ({ lo: [bucket], hi: [bucket + 1], weight: [1] });
 
+    /** How far floats may have moved what was measured in a range. */
+    function rounding({ lo }, cuts) {
+      if (shape.length > 1) {
+        return every * lo.length;
+      }
+      const places = cuts.reduce((sum, { bucket }) => sum + (bucket + 1) * Math.abs(unbiased[bucket]), 0);
+      return every + ROUNDING * places;
+    }
+
     /** The queries that the bias bound needs for the cut buckets: each alone if one or two, otherwise all together. */
     function partsOf(cuts) {
       if (cuts.length <= 2) {
@@ -89,11 +108,13 @@ const answering = (() => {
       );
       if (cuts.length <= 2) {
         return cuts.reduce((sum, { bucket }, i) => {
-          const most = Math.max(unbiased[bucket] + level.total * spreads[i], 0);
+          const most = Math.max(unbiased[bucket] + every + level.total * spreads[i], 0);
           return sum + Math.min(larger[i] * most, byWalk[i]);
         }, 0);
       }
-      const most = parts.map((query, i) => Math.max(summed(plain, query) + level.total * spreads[i], 0));
+      const most = parts.map((query, i) =>
+        Math.max(summed(plain, query) + every * query.lo.length + level.total * spreads[i], 0),
+      );
       const walked = byWalk.reduce((sum, bound) => sum + bound, 0);
       return Math.min(Math.max(...most), walked);
     }
@@ -112,7 +133,7 @@ const answering = (() => {
       }
       const parts = partsOf(cuts);
       const [spread, ...spreads] = deviations([query, ...parts]);
-      const noise = (cuts.length ? level.cut : level.whole) * spread;
+      const noise = (cuts.length ? level.cut : level.whole) * spread + rounding(query, cuts);
       const bias = biasBound(
         cuts,
         parts,
@@ -143,13 +164,21 @@ const answering = (() => {
       const [deviation, ...spreads] = deviations([query, ...parts]);
       const whole = spans.every((span) => span.whole);
       const bias = biasBound(cuts, parts, spreads, borderCells(lo, hi, shape), whole, level);
-      return { value: valued(query), centre: summed(plain, query), deviation, bias, cuts, query };
+      return {
+        value: valued(query),
+        centre: summed(plain, query),
+        deviation,
+        bias,
+        rounding: rounding(query, cuts),
+        cuts,
+        query,
+      };
     }
 
     /** At most how far a bucket that a range cuts is from even. */
     function reach(bucket, spans, level) {
       const [lo, hi] = [spans.map((span) => span.lo), spans.map((span) => span.hi)];
-      const most = Math.max(unbiased[bucket] + level.total * deviations([single(bucket)])[0], 0);
+      const most = Math.max(unbiased[bucket] + every + level.total * deviations([single(bucket)])[0], 0);
       const asked = uneven && spans.every((span) => span.whole);
       return asked ? Math.min(most, uneven(level.chance / 4 / borderCells(lo, hi, shape), bucket)) : most;
     }
@@ -163,8 +192,8 @@ const answering = (() => {
       return (unit * (both - one - other)) / 2;
     }
 
-    /** The margin of the noise alone in a stretch of buckets. */
-    const margin = (from, to, level) => level.whole * deviations([{ lo: [from], hi: [to], weight: [1] }])[0];
+    /** The margin of the noise alone, and of rounding, in a stretch of buckets. */
+    const margin = (from, to, level) => level.whole * deviations([{ lo: [from], hi: [to], weight: [1] }])[0] + every;
 
     const deviation = (bucket) => deviations([single(bucket)])[0];
 
@@ -178,6 +207,7 @@ const answering = (() => {
         cuts,
         value: valued(query),
         centre: summed(plain, query),
+        rounding: rounding(query, cuts),
         border: borderCells(lo, hi, shape),
       };
     }
@@ -186,7 +216,7 @@ const answering = (() => {
       known,
       single,
       uneven,
-      unbiased: (query) => summed(plain, query),
+      most: (query) => summed(plain, query) + every * query.lo.length,
       variance: (query) => unit * form([query])[0],
       sides: (cuts) => {
         const [lo, hi] = [cuts.map((cut) => cut.bucket), cuts.map((cut) => cut.bucket + 1)];
@@ -210,5 +240,5 @@ const answering = (() => {
     };
   }
 
-  return { of, before };
+  return { of, before, roundingOf };
 })();

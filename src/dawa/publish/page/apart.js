@@ -5,9 +5,10 @@ const apart = (() => {
 
   const sum = (list) => list.reduce((all, one) => all + one, 0);
 
-  /** A number of records from unbiased numbers, each with noise of this variance. */
-  function counted(value, unbiased, variance, level) {
-    const [centre, noise] = [sum(unbiased), level.apart * Math.sqrt(variance * unbiased.length)];
+  /** A number of records from unbiased numbers, each with noise of this variance; rounding may have moved it. */
+  function counted(value, unbiased, variance, rounding, level) {
+    const centre = sum(unbiased);
+    const noise = level.apart * Math.sqrt(variance * unbiased.length) + rounding;
     return {
       value,
       noise,
@@ -30,7 +31,7 @@ const apart = (() => {
     const { totals, unbiased, unit_variance: variance } = data;
     const order = totals.map((_, way) => way).sort((a, b) => totals[b] - totals[a] || a - b);
     const few = order.length <= MOST + 1 ? order.length : MOST;
-    const all = Math.max(sum(unbiased), 0);
+    const [all, rounding] = [Math.max(sum(unbiased), 0), answering.roundingOf(unbiased)];
     const rows = order.map((way, i) => added(by(`${where}-rows`), labels[way], i >= few));
     const foot = order.length > 1 ? added(by(`${where}-foot`), "All of them", false) : null;
     const button = by(`${where}-more`);
@@ -47,10 +48,10 @@ const apart = (() => {
 
     /** Fill in the numbers; inside is how many records have a cell, if that is known. */
     function show(level, inside) {
-      const together = counted(all, unbiased, variance, level);
+      const together = counted(all, unbiased, variance, rounding, level);
       const everything = Math.max(inside, 0) + all;
       order.forEach((way, i) => {
-        rows[i].fill(counted(totals[way], [unbiased[way]], variance, level), everything);
+        rows[i].fill(counted(totals[way], [unbiased[way]], variance, rounding, level), everything);
       });
       foot?.fill(together, everything);
       by(`${where}-sure`).textContent = `Low to high (${numbers.sure(level.confidence)})`;

@@ -76,9 +76,10 @@ const comparing = (() => {
 
   function noiseOf({ first, second, covariance, factor }, x) {
     const [a, b] = [first.deviation, second.deviation];
+    const rounding = first.rounding + Math.abs(x) * second.rounding;
     return covariance === null
-      ? factor * (a + Math.abs(x) * b)
-      : factor * Math.sqrt(Math.max(a * a - 2 * x * covariance + x * x * b * b, 0));
+      ? factor * (a + Math.abs(x) * b) + rounding
+      : factor * Math.sqrt(Math.max(a * a - 2 * x * covariance + x * x * b * b, 0)) + rounding;
   }
 
   function biasOf({ first, second, shared: cut }, x) {
@@ -139,7 +140,7 @@ const comparing = (() => {
       return [value, value, value];
     }
     const [a, b] = [first.centre, second.centre];
-    const spread = factor * second.deviation + biasOfSecond(found);
+    const spread = factor * second.deviation + second.rounding + biasOfSecond(found);
     const above = (x) => x * b - a - noiseOf(found, x) - biasOf(found, x);
     const below = (x) => a - x * b - noiseOf(found, x) - biasOf(found, x);
     const high = b - spread <= 0 ? Infinity : above(0) > 0 ? 0 : root(above, true);

@@ -5,7 +5,7 @@ const together = (() => {
   /** The most that the cut buckets can hold together, on one side of the range: 0 is inside, 1 is outside. */
   function most(found, side, factor) {
     const cut = found.filter(({ cuts }) => cuts.length > 0).map(({ of, cuts }) => [of, of.sides(cuts)[side]]);
-    const centre = sum(cut, ([of, query]) => of.unbiased(query));
+    const centre = sum(cut, ([of, query]) => of.most(query));
     const variance = sum(cut, ([of, query]) => of.variance(query));
     return Math.max(centre + factor * Math.sqrt(Math.max(variance, 0)), 0);
   }
@@ -29,7 +29,7 @@ const together = (() => {
     }
     return sum(each, ({ of, bucket, larger, walked }) => {
       const query = of.single(bucket);
-      const total = of.unbiased(query) + factor * Math.sqrt(Math.max(of.variance(query), 0));
+      const total = of.most(query) + factor * Math.sqrt(Math.max(of.variance(query), 0));
       return Math.min(larger * Math.max(total, 0), walked);
     });
   }
@@ -50,7 +50,8 @@ const together = (() => {
     const value = sum(found, (one) => one.value);
     const centre = sum(found, (one) => one.centre);
     const variance = sum(found, ({ of, query }) => of.variance(query));
-    const noise = (count ? level.cut : level.whole) * Math.sqrt(Math.max(variance, 0));
+    const rounding = sum(found, (one) => one.rounding);
+    const noise = (count ? level.cut : level.whole) * Math.sqrt(Math.max(variance, 0)) + rounding;
     const whole = spans.every((span) => span.whole);
     const bias = biasBound(found, whole, level);
     return {
