@@ -33,7 +33,8 @@ class Dawa(TwoStage):
         aim: ``"error"`` makes answers that are close to the truth on the whole. ``"guarantee"`` makes intervals that
             promise it narrow: buckets make answers better than can be promised, so it takes none as long as there are
             not too many cells. Along one axis it spends 2% of epsilon on looking whether records lie in few places
-            only, where buckets promise more (``partition/filled.md``).
+            only, where buckets promise more (``partition/filled.md``). On axes with too many cells to list, its
+            buckets are those of the walk that compares cells, which are more and narrower (``partition/halves.md``).
     """
 
     name = "dawa"
