@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from dawa import check
 from dawa.errors import OptionError
+from dawa.limits import MOST_CELLS_LISTED
 from dawa.mechanisms.two_stage import TwoStage
 from dawa.numerals import told
 from dawa.partition import choose as stage_one
@@ -58,7 +59,8 @@ class Dawa(TwoStage):
             return self
         most = GUARANTEED_CELLS if len(shape) == 1 else GUARANTEED_CELLS_ON_MAPS
         cells = math.prod(shape)
-        walk = Walk() if len(shape) == 1 else self.partition  # by halves there would be fewer, wider buckets
+        long = len(shape) == 1 and cells > MOST_CELLS_LISTED
+        walk = Walk() if long else self.partition  # by halves, buckets would be fewer and wider
         looks = len(shape) == 1 and cells > FEW_CELLS
         return replace(self, aim="error", partition=walk if cells > most else "filled" if looks else "none")
 
