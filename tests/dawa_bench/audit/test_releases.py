@@ -131,6 +131,19 @@ def test_whatever_is_said_is_heard(place, where):
     assert pair(one, two)[0].is_infinite()
 
 
+def test_what_is_excused_is_not_heard(place):
+    def run(word):
+        def excused():
+            logging.getLogger("py4j.clientserver").debug(word)
+            warnings.warn(word, ResourceWarning, stacklevel=1)
+
+        return said(place, excused)
+
+    assert not difference(run("a"), run("b"))
+    loud = [said(place, lambda: logging.getLogger("py4j").info(word)) for word in "ab"]  # noqa: B023  called at once
+    assert "log differs" in difference(*loud)
+
+
 def test_whatever_is_written_is_seen(place):
     def run(name, data, mode=0o644):
         def written():
