@@ -31,11 +31,11 @@ class Halves(Walk):
     """
 
     fine_theta: float = -0.7
-    tolerance: float = 2.0
+    tolerance: float = 3.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "tolerance", check.positive(self.tolerance, "tolerance", 2))
+        object.__setattr__(self, "tolerance", check.positive(self.tolerance, "tolerance", 3))
 
     def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, randomness: Randomness) -> Buckets:
         """Choose buckets by both walks."""

@@ -23,7 +23,8 @@ from typing import Any
 
 from dawa import sources
 from dawa.errors import OptionError
-from dawa_bench.audit.tables import ARROW, GERMAN, JSON, LOOSE, NAMES, NOON, TEXT, TYPED, Record, Table
+from dawa_bench.audit import workbook
+from dawa_bench.audit.tables import ARROW, GERMAN, JSON, LOOSE, NAMES, NOON, SHEET, TEXT, TYPED, Record, Table
 
 Held = tuple[Any, tuple[str, ...] | None]
 """A table as ``dawa.release`` takes it, and as it is named on the command line; None if it cannot be."""
@@ -119,6 +120,12 @@ def _json(folder: Path, table: Table, _: object) -> Held:
 
     path = folder / "people.jsonl"
     path.write_bytes(_text(table, line))
+    return path, (str(path),)
+
+
+def _excel(folder: Path, table: Table, _: object) -> Held:
+    path = folder / "people.xlsx"
+    workbook.write(path, table)
     return path, (str(path),)
 
 
@@ -297,6 +304,7 @@ HOLDERS = (
     Holder("declared CSV", _kinds(GERMAN), _german),
     Holder("open file", _kinds(TEXT), _opened),
     Holder("JSON lines", _kinds(JSON), _json),
+    Holder("Excel", _kinds(SHEET), _excel),
     Holder("Parquet", _kinds(ARROW), _parquet),
     Holder("Arrow", _kinds(ARROW), _ipc),
     Holder("SQLite", _kinds(), _sqlite),

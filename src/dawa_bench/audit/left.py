@@ -2,7 +2,9 @@
 
 Two things differ between any two runs, and hide nothing: names that are drawn at random, and the time of day. They are
 held still here: the operating system gives the same bytes to every run, in the same order, and the ledger's clock
-stands. Nothing else is excused, and nothing is left out of the comparison.
+stands. Two things are left out, which nobody sees who does not ask for them: at its finest level, the log of Spark's
+bridge to Java lists its calls, and numbers objects through a whole session; and warnings of resources that were not
+closed come whenever Python collects garbage, and quote ports. Nothing else is excused.
 """
 
 import contextlib
@@ -36,6 +38,7 @@ from dawa_bench.audit.watch import Answering, Interrupted, Watched, watched
 
 DATA, LEDGER, TEMPORARY = "data", "ledger.db", "temporary"
 """In the folder of a run: its table, which is not compared, its ledger, and what is meant to go away."""
+BRIDGE = "py4j"
 SHOWN = 30
 """How much is shown of what differs, on either side of where it begins."""
 
@@ -171,6 +174,7 @@ def _heard(said: dict[str, str]) -> Iterator[None]:
             warnings.catch_warnings(record=True) as warned,
         ):
             warnings.simplefilter("always")
+            warnings.simplefilter("ignore", ResourceWarning)
             yield
     finally:
         root.removeHandler(lines)
@@ -189,6 +193,8 @@ class _Lines(logging.Handler):
         self.heard: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
+        if record.name.startswith(BRIDGE) and record.levelno < logging.INFO:
+            return
         self.heard.append(f"{record.levelname} {record.name}: {record.getMessage()}")
 
 

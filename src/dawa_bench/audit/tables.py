@@ -29,9 +29,9 @@ NEW = "somebody else"
 """Whose records the odd ones are: nobody's of the ordinary ones."""
 NOON = datetime(2013, 6, 1, 12)  # noqa: DTZ001  clocks, as they are written
 
-TYPED, ARROW, LOOSE, TEXT, JSON, GERMAN = "typed", "arrow", "loose", "text", "json", "german"
+TYPED, ARROW, LOOSE, TEXT, JSON, GERMAN, SHEET = "typed", "arrow", "loose", "text", "json", "german", "sheet"
 """Kinds of odd records: values of the declared types, text that is not UTF-8 as Arrow can hold it, values of any type,
-and bytes of a text file, of JSON lines, or of a text file in another dialect."""
+and bytes of a text file, of JSON lines, of a text file in another dialect, or of a row in a workbook."""
 
 
 @dataclass(frozen=True)
@@ -213,6 +213,18 @@ ODDS = (
     _line("bytes of UTF-8", "5,25;5;01.06.2013;Ä€;somebody else\n".encode(), GERMAN),
     _line("another delimiter", b"5,5,01.06.2013,A,somebody else\n", GERMAN),
     _line("words for missing", b"-99;-99;-99;-99;somebody else\n", GERMAN),
+    _line("errors", b'<row><c r="A1" t="e"><v>#DIV/0!</v></c><c r="B1" t="e"><v>#N/A</v></c></row>', SHEET),
+    _line("a string that is not there", b'<row><c r="A1" t="s"><v>9999999</v></c></row>', SHEET),
+    _line("a kind that is not known", b'<row><c r="A1" t="zz"><v>5</v></c><c r="B1" t="b"><v>7</v></c></row>', SHEET),
+    _line("a cell twice", b'<row><c r="A1"><v>1</v></c><c r="A1"><v>5.25</v></c></row>', SHEET),
+    _line("a hidden row far below", b'<row r="1048576" hidden="1"><c r="A1048576"><v>5.25</v></c></row>', SHEET),
+    _line("a formula", b'<row><c r="A1"><f>1/0</f><v>5.25</v></c><c r="B1"><f>A1</f></c></row>', SHEET),
+    _line("far to the right", b'<row><c r="XFD1"><v>5.25</v></c></row>', SHEET),
+    _line(
+        "words in place of numbers", b'<row><c r="A1" t="str"><v>late</v></c><c r="C1"><v>-1e300</v></c></row>', SHEET
+    ),
+    _line("an empty row", b"<row/>", SHEET),
+    _line("a column of digits", b'<row><c r="1"><v>5</v></c><c><v>5</v></c><c r="A0"><v>5</v></c></row>', SHEET),
 )
 """Everything odd, named once for each kind."""
 
