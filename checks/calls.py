@@ -4,7 +4,7 @@ import ast
 
 from checks import rules
 from checks.outside import Outside
-from checks.scope import Arguments, Given
+from checks.scope import Arguments, Given, Inner, Scope
 from checks.values import NOTHING, Value, joined
 
 
@@ -20,7 +20,12 @@ class Calls(Outside):
                 return self._method(node, node.func, receiver, given)
             targets = self.attribute(receiver, node.func.attr).refs
         else:
-            targets = self.value(node.func).refs
+            callee = self.value(node.func)
+            targets = callee.refs
+            methods = {one.name: one for kind in callee.kinds for one in self.flow.package.methods(kind, "__call__")}
+            if methods:
+                found = [self.enter(one, given, (callee, node.func)) for _, one in sorted(methods.items())]
+                return joined([*found, *(self.target(node, one, given) for one in sorted(targets))])
         if given.all.private and not targets:
             self.report(node, "private numbers are given to what is not known")
         return joined(
@@ -33,8 +38,7 @@ class Calls(Outside):
         if name.startswith("loop:"):
             return self.loop(node, name.removeprefix("loop:"), given)
         if name.startswith("inner:"):
-            inner, outer = self.flow.inner[name]
-            return self.entered(inner.args, (), given, lambda env: self.flow.inside(name, env), outer.module)
+            return joined(self._inner(inner, outer, given) for inner, outer in list(self.flow.inner[name]))
         if name.startswith("bound:"):
             _, owner, method = name.split(":")
             function = package.functions[method]
@@ -45,6 +49,10 @@ class Calls(Outside):
         if name in package.functions:
             return self.enter(package.functions[name], given)
         return self._made(node, name, given) if name in package.classes else self.external(node, name, given)
+
+    def _inner(self, node: Inner, outer: Scope, given: Arguments) -> Value:
+        """What a function inside another one gives back."""
+        return self.entered(node.args, (), given, lambda env: self.flow.inside(node, outer, env), outer.module)
 
     def _given(self, node: ast.Call) -> Arguments:
         """What a call is given."""
@@ -99,6 +107,9 @@ class Calls(Outside):
             return self._of_any(node, func, receiver, given)
         floats = given.floats(expected=name in {"astype", "view"})
         if name in {"astype", "view"}:
+            known = any(value.refs or isinstance(place, ast.Constant) for value, place in given.every)
+            if private and given.every and not known:
+                self.report(node, "private numbers take a type that is not known")
             return Value(private, floats)
         flat = receiver.element
         real = flat.real or given.numbers.real or floats or name == "mean"

@@ -6,6 +6,7 @@ from dataclasses import replace
 from checks import rules
 from checks.calls import Calls
 from checks.package import PROPERTIES
+from checks.scope import Inner
 from checks.values import NOTHING, Value, joined
 
 
@@ -179,14 +180,9 @@ class Expressions(Calls):
             return Value(refs=frozenset({f"{kind}.{name}"}))
         found = self.flow.package.field(kind, name)
         if found is not None:
-            private = found.kinds & rules.PRIVATE or kind in rules.PRIVATE
-            return (
-                replace(found, private=True, sparse=True)
-                if private and kind in rules.PRIVATE
-                else found.marked()
-                if private
-                else found
-            )
+            if kind in rules.PRIVATE:
+                return replace(found, private=True, sparse=True)
+            return found.marked() if found.kinds & rules.PRIVATE else found
         methods = self.flow.package.methods(kind, name)
         properties = [one for one in methods if one.decorators & PROPERTIES]
         if properties:
@@ -194,12 +190,13 @@ class Expressions(Calls):
         owner = "private" if value.private else "public"
         return Value(refs=frozenset(f"bound:{owner}:{one.name}" for one in methods))
 
-    def made(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Value:
+    def made(self, node: Inner) -> Value:
         """A function inside this one: it knows what this one knows."""
         name = f"inner:{self.module.path}:{node.lineno}:{node.col_offset}"
-        self.flow.inner[name] = node, self
-        value = Value(refs=frozenset({name}))
+        value, known = Value(refs=frozenset({name})), self.flow.inner.setdefault(name, [])
+        if not any(outer is self for _, outer in known):
+            known.append((node, self))
         if not isinstance(node, ast.Lambda):
             self.env[node.name] = value
-        self.flow.inside(name, {})
+        self.flow.inside(node, self, {})
         return value

@@ -17,8 +17,9 @@ What it cannot see: what an engine computes until it has counted, where a float 
 and one record still moves one count by one. How long arrays are: public, it supposes, unless they are over occupied
 cells. What follows from a branch that is excused, from an error, or from how often a loop is run. What is kept in
 variables of modules. Names that are made while it runs (``setattr``, ``eval``), and what NumPy does with Python's whole
-numbers beyond 64 bits; the gates refuse both when they run, for they take whole numbers alone. And it believes the
-annotations, which mypy holds to the code. Once noise has been added anything goes.
+numbers beyond 64 bits, or with signed and unsigned ones together; the gates refuse floats when they run, but not whole
+numbers that were floats on their way. And it believes the annotations, which mypy holds to the code, except where they
+say ``Any``: what nothing is known of may be a float unseen. Once noise has been added anything goes.
 """
 
 import sys

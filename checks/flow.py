@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from checks import rules
 from checks.body import Body
 from checks.package import Function, Module, Package
-from checks.scope import Scope
+from checks.scope import Inner, Scope
 from checks.values import NOTHING, Env, Value
 
-ROUNDS = 5
-"""A loop or a recursion learns nothing new after so many rounds: every round marks a further variable at least."""
+ROUNDS = 10
+"""A recursion is gone through at most so often; what is private stays so, and twice is enough for that."""
 
 
 @dataclass(frozen=True, order=True)
@@ -49,7 +49,6 @@ class Summary:
     filled: frozenset[str] = frozenset()
 
 
-Inner = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Key = tuple[int, tuple[tuple[str, Value], ...], tuple[tuple[str, Value], ...]]
 
 
@@ -64,7 +63,7 @@ class Flow:
         findings: What is refused.
         used: The excuses that were needed.
         loops: The loops in C that are given private numbers, each with a place where that happens.
-        inner: Functions inside others, by the names that they have here.
+        inner: Functions inside others, by the names that they have here, each with all that was known around it.
     """
 
     package: Package
@@ -73,7 +72,7 @@ class Flow:
     findings: set[Finding] = field(default_factory=set)
     used: set[tuple[str, str]] = field(default_factory=set)
     loops: dict[str, str] = field(default_factory=dict)
-    inner: "dict[str, tuple[Inner, Scope]]" = field(default_factory=dict)
+    inner: dict[str, list[tuple[Inner, Scope]]] = field(default_factory=dict)
     _known: dict[Key, Summary] = field(default_factory=dict)
     _open: set[Key] = field(default_factory=set)
     _again: set[Key] = field(default_factory=set)
@@ -119,25 +118,31 @@ class Flow:
             value = replace(value, real=real, kinds=value.kinds | returns.kinds, parts=parts)
         return Summary(value, summary.filled)
 
-    def run(self, body: "Body", node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Summary:
+    def run(self, body: Body, node: Inner) -> Summary:
         """Go through a function, unless that was done with the same knowledge."""
         key = id(node), _sorted(body.env), _sorted(body.around())
         if key in self._open:
             self._again.add(key)
         if key in self._open or key in self._known:
-            return self._known.get(key, Summary())
+            return self._known[key]
         self._open.add(key)
-        start = dict(body.env)
+        self._known[key] = Summary()
+        start, known, findings = dict(body.env), len(self._known), set(self.findings)
         for _ in range(ROUNDS):
             body.env, body.result, body.filled = dict(start), NOTHING, set()
             if isinstance(node, ast.Lambda):
                 body.result = body.value(node.body)
             else:
                 body.block(node.body)
-            found, before = Summary(body.result, frozenset(body.filled & set(start))), self._known.get(key)
+            before = self._known[key]
+            value = body.result.marked() if before.value.private else body.result
+            found = Summary(value, before.filled | (body.filled & set(start)))
             self._known[key] = found
             if key not in self._again or found == before:
                 break
+            for later in list(self._known)[known:]:  # they may rest on what was not known of this one yet
+                del self._known[later]
+            self.findings = set(findings)
         self._open.discard(key)
         return self._known[key]
 
@@ -145,15 +150,13 @@ class Flow:
         """An expression outside of all functions."""
         return Body(self, module, module.name, {}).value(node)
 
-    def inside(self, name: str, given: Env) -> Summary:
+    def inside(self, node: Inner, outer: Scope, given: Env) -> Summary:
         """What a call of a function inside another one gives back."""
-        node, outer = self.inner[name]
         env = {}
         for own, annotation, default in parameters(node.args):
             said = self.package.annotated(outer.module, annotation)
-            env[own] = given.get(own, outer.value(default) if default is not None else said)
-            if not env[own].kinds and not env[own].refs:
-                env[own] = Value(env[own].private, env[own].real, kinds=said.kinds, parts=env[own].parts)
+            value = given.get(own, outer.value(default) if default is not None else said)
+            env[own] = value if value.kinds or value.refs else replace(value, kinds=said.kinds)
         returns = NOTHING if isinstance(node, ast.Lambda) else self.package.annotated(outer.module, node.returns)
         return self.run(Body(self, outer.module, outer.where, env, outer, outer.owner, returns), node)
 

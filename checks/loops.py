@@ -7,6 +7,7 @@ call; a float is any name of a type of floats, of a function of them, or a numbe
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 IGNORED = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+'", re.DOTALL)
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:.*\\\n)*.*)", re.MULTILINE)
@@ -41,7 +42,7 @@ class Loop:
 
 def read(texts: Mapping[str, str]) -> dict[str, dict[str, Loop]]:
     """All functions and macros, by file and name."""
-    return {path: dict(_parts(path, text)) for path, text in texts.items()}
+    return {path: _read(path, text) for path, text in texts.items()}
 
 
 def kernels(files: Mapping[str, Mapping[str, Loop]]) -> dict[str, tuple[bool, ...]]:
@@ -68,6 +69,11 @@ def floats(files: Mapping[str, Mapping[str, Loop]], name: str) -> list[tuple[str
             seen.add(word)
             left.append(word)
     return sorted(found)
+
+
+@cache
+def _read(path: str, text: str) -> dict[str, Loop]:
+    return dict(_parts(path, text))
 
 
 def _parts(path: str, text: str) -> Iterator[tuple[str, Loop]]:

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 from checks.values import NOTHING, Value, joined
 
@@ -74,7 +74,7 @@ class Package:
         self.functions: dict[str, Function] = {}
         self.classes: dict[str, Class] = {}
         for path in sorted(texts):  # a stub comes after the module that it describes
-            self._read(path, ast.parse(texts[path]))
+            self._read(path, parsed(texts[path]))
 
     def resolved(self, name: str) -> str:
         """What a name in full stands for, wherever it was imported from."""
@@ -202,6 +202,12 @@ class Package:
                 if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
             },
         )
+
+
+@cache
+def parsed(text: str) -> ast.Module:
+    """The tree of a module; tests read the same modules many times."""
+    return ast.parse(text)
 
 
 def imported(node: ast.Import | ast.ImportFrom, module: str, *, package: bool) -> Iterator[tuple[str, str]]:

@@ -93,6 +93,9 @@ FILLING_NUMPY = frozenset({"copyto", "put_along_axis", "put", "place", "putmask"
 REAL_NUMPY = frozenset({"zeros", "ones", "empty", "eye", "identity", "linspace"})
 """Functions of NumPy that make floats unless a type is given."""
 
+TYPED_NUMPY = frozenset({"dtype", "result_type", "promote_types"})
+"""Functions of NumPy that give a type."""
+
 NAMELESS_NUMPY = frozenset({"iinfo", "errstate", "can_cast", "broadcast_shapes"})
 """Functions of NumPy whose result says nothing of the numbers that they are given."""
 
@@ -129,7 +132,10 @@ WHOLE_ELSEWHERE = _listed(
 )
 """Functions elsewhere that do."""
 
-FLOAT_NAME = re.compile(r"[<>=|]?[defgcDFGC]\d*|(float|complex)\d*|double|single|half")
+NAMELESS_ELSEWHERE = frozenset({"math.floor", "math.ceil", "dataclasses.replace"})
+"""Functions elsewhere that give no floats, or what nothing is known of, for numbers that are public."""
+
+FLOAT_NAME = re.compile(r"[<>=|]?([defgDG]|[fc]\d+)|c?longdouble|(float|complex)\d*|c?double|c?single|half")
 """What NumPy calls a type of floats, as text."""
 
 FLOATS = _listed(

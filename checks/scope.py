@@ -13,6 +13,9 @@ from checks.values import NOTHING, Env, Value, joined
 if TYPE_CHECKING:
     from checks.flow import Flow, Summary
 
+Inner = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+"""A function, wherever it is written."""
+
 Given = tuple[Value, ast.expr]
 """What is handed over, and where that is written."""
 

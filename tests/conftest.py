@@ -4,14 +4,18 @@ import gc
 import os
 
 import pytest
+from hypothesis import settings
 
 from helpers import long
 from helpers.browser import browser
+from helpers.engine import one_engine
 from helpers.servers import postgres, spark
 
-__all__ = ["browser", "postgres", "spark"]
+__all__ = ["browser", "one_engine", "postgres", "spark"]
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # programs that tests start would compile all modules again and again
+settings.register_profile("without a clock", deadline=None)  # a busy machine breaks no law
+settings.load_profile("without a clock")
 LEFT_OUT = pytest.StashKey[int]()
 
 

@@ -44,8 +44,13 @@ WATCHED = {
         "dawa.noise.randomness.randomness_for",
     },
     "dawa_bench/audit/tampered.py": {"dawa.noise", "dawa.noise.discrete", "dawa.noise.randomness.Randomness"},
+    "dawa_bench/audit/holders.py": {"dawa.sources"},
+    "dawa_bench/audit/table_controls.py": {"dawa.sources.counting", "dawa.sources.placed.Expression"},
 }
-"""The audit replaces the gates for as long as it watches a run, draws noise to test it, and halves it as a control."""
+"""The audit replaces the gates for as long as it watches a run, and draws noise to test it; its controls break noise and
+sources on purpose."""
+LEAKING = "dawa_bench/audit/table_controls.py"
+"""Controls of the audit open counts of tables that are made up, to leak them on purpose."""
 
 
 def imports(name):
@@ -222,7 +227,7 @@ def test_the_benchmark_sees_public_arrays_only():
     assert set(TIMED) <= set(BENCHMARK)
     private = ("noise", "counts", "sources")
     for name, tree in BENCHMARK.items():
-        assert "exposed" not in attributes(name)
+        assert "exposed" not in attributes(name) or name == LEAKING
         found = {one for one in imports(name) if one.startswith(tuple(f"dawa.{step}" for step in private))}
         assert found == (TIMED | WATCHED).get(name, set()), name
         reached = {

@@ -7,12 +7,14 @@ could choose so without spending budget, and the choice is made anew for each da
 
 A line for each kind of data: the seconds and the memory (the largest so far) of one estimate, its buckets, how deep the
 narrowest one lies, and two ratios of errors, for ranges with ends anywhere on the axis, and for those with ends at two
-records. An error is the mean L1 error over ranges and trials; below 1 the huge domain is better.
+records. An error is the mean L1 error over ranges and trials, here with its standard error; below 1 the huge domain is
+better. At the end, the mean width of 95% intervals of the same ranges, in records.
 
 Examples:
   python -m dawa_bench.huge                                   2^62 cells and 10,000 records, a small try
-  python -m dawa_bench.huge --records 1000000 --trials 6      the figures of docs/limits.md
+  python -m dawa_bench.huge --records 1000000 --trials 12     the figures of docs/limits.md
   python -m dawa_bench.huge --bits 32 --records 10000000      all addresses of IPv4
+  python -m dawa_bench.huge --aim guarantee                   with narrower promises, and larger errors
   python -m dawa_bench.huge --table                           a release of a table, sources and all, in place of counts
 """
 
@@ -28,12 +30,15 @@ import dawa
 from dawa import Workload
 from dawa.arrays import FloatArray, IntArray
 from dawa.counts import Counts
+from dawa.results.answers import Ranged, figures_in_steps, finished
 from dawa.results.estimate import Estimate
 
 RANGES = 1000
 """Ranges of each kind."""
 BINS = range(8, 17, 2)
 """Powers of two of the bins that are tried with hindsight."""
+BORDER = (np.full(RANGES, 2.0), np.ones(RANGES, bool))
+"""A range has two ends, at cells."""
 SALT, MIX, FOLD = 7919, 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9
 
 
@@ -101,13 +106,22 @@ class Task:
             found[kind] = float(np.abs(answered(lo, hi) - true).mean())
         return found
 
-    def huge(self, epsilon: str, seed: int, *, table: bool) -> Estimate:
+    def promised(self, found: Estimate) -> dict[str, float]:
+        """The mean width of 95% intervals of each kind of ranges."""
+        widths = {}
+        for kind, (lo, hi) in self.ranges.items():
+            ranged = Ranged(found, found.buckets.queries(Workload.ranges(lo, hi, found.shape)), *BORDER)
+            figures = finished(figures_in_steps([ranged], 0.95))
+            widths[kind] = float((figures.high - figures.low).mean())
+        return widths
+
+    def huge(self, epsilon: str, seed: int, *, table: bool, aim: str = "error") -> Estimate:
         """The estimate on all cells."""
         if table:
             axis = dawa.Axis("x", 0, 2**self.bits, missing="drop")
-            return dawa.release({"x": self.values}, axis, epsilon=epsilon, seed=seed).estimate
+            return dawa.release({"x": self.values}, axis, epsilon=epsilon, seed=seed, aim=aim).estimate
         cells, counts = np.unique(self.values, return_counts=True)
-        return dawa.estimate(Counts.sparse((2**self.bits,), cells, counts), epsilon=epsilon, seed=seed)
+        return dawa.estimate(Counts.sparse((2**self.bits,), cells, counts), epsilon=epsilon, seed=seed, aim=aim)
 
     def binned(self, power: int, epsilon: str, seed: int, *, plain: bool) -> dict[str, float]:
         """The errors on equal bins; a range that cuts a bin takes its part of it."""
@@ -129,16 +143,17 @@ def mean(errors: list[dict[str, float]]) -> dict[str, float]:
     return {kind: float(np.mean([one[kind] for one in errors])) for kind in errors[0]}
 
 
-def compared(task: Task, epsilon: str, trials: int, *, table: bool) -> tuple[dict[str, float], str]:
-    """The ratio of errors for each kind of ranges, and a line about the estimates."""
-    errors, seconds, depth, buckets = [], [], 0, 0
+def compared(task: Task, epsilon: str, trials: int, *, table: bool, aim: str) -> tuple[dict[str, str], str, str]:
+    """The ratio of errors for each kind of ranges, a line about the estimates, and the widths of intervals."""
+    errors, seconds, widths, depth, buckets = [], [], [], 0, 0
     for seed in range(trials):
         begin = time.perf_counter()
-        found = task.huge(epsilon, seed, table=table)
+        found = task.huge(epsilon, seed, table=table, aim=aim)
         seconds.append(time.perf_counter() - begin)
         depth = max(depth, task.bits + 1 - int(np.diff(found.buckets.bounds).min()).bit_length())
         buckets += len(found.buckets)
         errors.append(task.errors(lambda lo, hi, est=found: est.answers(Workload.ranges(lo, hi, est.shape))))  # type: ignore[misc]
+        widths.append(task.promised(found))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
     ours, best = mean(errors), dict.fromkeys(task.ranges, np.inf)
     for power in (power for power in BINS if power <= task.bits):
@@ -146,7 +161,9 @@ def compared(task: Task, epsilon: str, trials: int, *, table: bool) -> tuple[dic
             bins = mean([task.binned(power, epsilon, seed, plain=plain) for seed in range(trials)])
             best = {kind: min(best[kind], bins[kind]) for kind in best}
     line = f"{np.median(seconds):7.1f} s {memory:7.0f} MB {buckets // trials:7} buckets, depth {depth:2}"
-    return {kind: ours[kind] / best[kind] for kind in ours}, line
+    around = {kind: np.std([one[kind] for one in errors]) / np.sqrt(max(trials - 1, 1)) for kind in ours}
+    ratios = {kind: f"{ours[kind] / best[kind]:.3f} ± {around[kind] / best[kind]:.3f}" for kind in ours}
+    return ratios, line, ", ".join(f"{width:,.0f} ({kind})" for kind, width in mean(widths).items())
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -157,14 +174,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--epsilon", default="0.1")
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--data", choices=DATA, help="one kind of data alone")
+    parser.add_argument("--aim", choices=("error", "guarantee"), default="error")
     parser.add_argument("--table", action="store_true", help="count a table, in place of ready counts")
     chosen = parser.parse_args(arguments)
     print(f"2^{chosen.bits} cells, {chosen.records:,} records, epsilon={chosen.epsilon}, {chosen.trials} trials")
     for kind in [chosen.data] if chosen.data else DATA:
         task = Task.of(kind, chosen.bits, chosen.records, seed=1)
-        ratios, line = compared(task, chosen.epsilon, chosen.trials, table=chosen.table)
-        told = ", ".join(f"{ratio:.3f} ({where})" for where, ratio in ratios.items())
-        print(f"{kind:9} {line}; error over the best equal bins': {told}", flush=True)
+        ratios, line, widths = compared(task, chosen.epsilon, chosen.trials, table=chosen.table, aim=chosen.aim)
+        told = ", ".join(f"{ratio} ({where})" for where, ratio in ratios.items())
+        print(f"{kind:9} {line}; error over the best equal bins': {told}; width: {widths}", flush=True)
 
 
 if __name__ == "__main__":

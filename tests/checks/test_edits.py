@@ -9,6 +9,10 @@ EDITS = {
     "partition/buckets.py": ("totals = np.zeros(len(self), np.int64)\n        np.add.at(", None),
     "partition/filled.py": ("options.most(epsilon)).sum())", "options.most(epsilon)).mean())"),
     "partition/gauge.py": ("uneven = gates.noisy(scores, ", "uneven = gates.noisy(np.rint(scores), "),
+    "partition/halves.py": (
+        "height = _bits(cells[first] ^ highest)",
+        "height = np.ceil(np.log2(cells[first] ^ highest))",
+    ),
     "partition/kd_tree.py": ("-np.abs(2 * before[:-1] - before[-1])", "-np.abs(before[:-1] - before[-1] / 2)"),
     "partition/noisy_cost.py": ("costs[level, :number] = noisy + ", "costs[level, :number] = noisy / 1 + "),
     "partition/php.py": ("scores = -left_over", "scores = -left_over.astype(np.float32)"),
@@ -16,7 +20,7 @@ EDITS = {
         "np.searchsorted(exposed.cells, stop)] - before",
         "np.searchsorted(exposed.cells, stop)] / before",
     ),
-    "partition/split.py": ("np.clip(scores - self.step * depth", "np.clip(scores - 0.5 * self.step * depth"),
+    "partition/split.py": ("IntArray = scores - self.step * depth", "IntArray = scores - 0.5 * self.step * depth"),
     "partition/structure_first.py": (
         "return int((scores * np.diff(bounds)).sum())",
         "return float((scores * np.diff(bounds)).sum())",

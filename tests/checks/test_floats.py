@@ -152,6 +152,67 @@ UNSOUND = {
                 return values
             return down(values, depth - 1) / 2  # here
     """,
+    "functions that call each other": """
+        def outer(exposed: Occupied) -> Any:
+            return even(exposed.counts, 3)
+
+        def even(values: Any, depth: int) -> Any:
+            return odd(values, depth - 1) if depth else values
+
+        def odd(values: Any, depth: int) -> Any:
+            return even(values, depth - 1) / 2  # here
+    """,
+    "a closure that is handed back": """
+        def outer(exposed: Occupied, sizes: IntArray, parts: int) -> Any:
+            private, public = sharing(exposed.counts), sharing(sizes)
+            return private(2) if parts else public  # here
+
+        def sharing(values: Any) -> Any:
+            def share(parts: int) -> Any:
+                return values / parts  # here
+
+            return share
+    """,
+    "a type with a name of its own": """
+        def outer(exposed: Occupied) -> Any:
+            kind = np.dtype("f8")
+            return exposed.counts.astype(kind)  # here
+    """,
+    "a type that is not known": """
+        def outer(exposed: Occupied, kind: Any) -> Any:
+            return exposed.counts.astype(kind), np.array(exposed.counts, dtype=kind)  # here
+    """,
+    "a type by its name": """
+        def outer(exposed: Occupied) -> Any:
+            return getattr(np, "float64")(exposed.counts.max())  # here
+    """,
+    "a number that a library gives": """
+        def outer(exposed: Occupied, sizes: list[int]) -> Any:
+            return exposed.counts * statistics.mean(sizes)  # here
+    """,
+    "a mean of public numbers": """
+        def outer(exposed: Occupied, sizes: IntArray) -> Any:
+            return exposed.counts - sizes.mean()  # here
+    """,
+    "a function of NumPy on public numbers": """
+        def outer(exposed: Occupied, sizes: IntArray) -> Any:
+            return exposed.counts - np.median(sizes)  # here
+    """,
+    "what a method of public numbers returns": """
+        def outer(exposed: Occupied, epsilon: Fraction) -> Any:
+            return exposed.counts * rate(epsilon)  # here
+
+        def rate(epsilon: Fraction):
+            return 1 / float(epsilon)
+    """,
+    "a type as text, in order": """
+        def outer(exposed: Occupied) -> Any:
+            return np.array(exposed.counts, "f8")  # here
+    """,
+    "a function with the name of a builtin": """
+        def outer(exposed: Occupied) -> Any:
+            return statistics.max(exposed.counts)  # here
+    """,
     "a method of a class": """
         @dataclass(frozen=True)
         class Half:
@@ -414,6 +475,20 @@ UNSOUND = {
         def outer(exposed: Occupied) -> Any:
             share = Totals(exposed.counts).share
             return share(2)
+    """,
+    "an object that is called": """
+        @dataclass(frozen=True)
+        class Share:
+            held: IntArray
+
+            def __call__(self, place: int) -> Any:
+                return self.held[place] / 2  # here
+
+        def outer(exposed: Occupied) -> Any:
+            return applied(Share(exposed.counts))
+
+        def applied(share: Any) -> Any:
+            return share(3)
     """,
     "a key for sorting in place": """
         def outer(exposed: Occupied) -> Any:

@@ -49,6 +49,13 @@ def test_counts_without_a_margin_are_called_broken(monkeypatch, capsys):
     assert "greedy-h, spiky line, epsilon 0.5: count" in capsys.readouterr().out
 
 
+def test_intervals_that_forget_what_floats_lose_are_called_broken(monkeypatch):
+    monkeypatch.setattr(answers, "rounding", lambda ranged, _: np.zeros(len(ranged[0].queries)))
+    found = {one.name: one for one in scenes(["greedy-h"])}
+    [lines] = covered([found["line of 2^44 records"]], 60, 10, 0.9)
+    assert broken(lines)
+
+
 def test_other_questions_without_a_margin_are_called_broken(monkeypatch):
     for module in (quantiles, answers, dawa.results.statistics, dawa.results.comparing):
         monkeypatch.setattr(module, "factor_of", lambda *_: 0.0)

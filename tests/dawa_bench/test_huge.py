@@ -12,9 +12,11 @@ def test_a_small_run(capsys, table):
     head, line = capsys.readouterr().out.splitlines()
     assert head.startswith("2^62 cells, 2,000 records")
     assert "buckets" in line
-    ratio, where = line.rpartition(",")[2].split()
+    errors, widths = line.split(";")[1:]
+    ratio, _, _, where = errors.rpartition(",")[2].split()
     assert where == "(records)"
     assert 0 < float(ratio) < 20
+    assert 0 < float(widths.split()[1].replace(",", "")) <= 2000
 
 
 @pytest.mark.parametrize("kind", huge.DATA)

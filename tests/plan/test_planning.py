@@ -10,6 +10,7 @@ import pytest
 import dawa
 from dawa import pipeline, workloads
 from dawa.errors import AxisError, BudgetError, OptionError, WorkloadError
+from dawa.partition import Walk
 from dawa.plan import KINDS, Plan, planned
 from dawa.plan.search import EPSILONS
 from dawa.plan.standins import standin
@@ -141,7 +142,12 @@ def test_a_plan_is_a_value():
     assert planned([AGE], epsilon=1) == planned([AGE], epsilon=1)
 
 
-@pytest.mark.parametrize("cells", [128, 512, 2**16 + 1])
+def test_a_plan_counts_what_a_method_with_options_of_its_own_spends():
+    est = dawa.estimate([1, 2, 3], epsilon=1, partition=Walk(fine_share="0.2"), seed=0)
+    assert planned([dawa.Axis("a", 0, 500)], epsilon=1, partition=Walk(fine_share="0.2")).split == est.split
+
+
+@pytest.mark.parametrize("cells", [128, 512, 2**16 + 1, 2**30])
 def test_a_plan_for_narrow_promises_is_made_for_all_cells(cells):
     """On few cells it measures each, and on more it looks at the data: a plan may not try the former for the latter."""
     axis = dawa.Axis("a", 0, cells)

@@ -1,5 +1,6 @@
 """The page in a real browser: the same numbers as ``Release.answer``, however they are asked for."""
 
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import numpy as np
@@ -288,6 +289,31 @@ def test_a_line_of_many_cells(browser, tmp_path):
     with opened(browser, release.report(tmp_path / "many.html")) as sheet:
         found = sheet.asked([fragment([lo], [hi]) for lo, hi in ends])
         assert found == [[*written(release.answer(lo, hi)), ""] for lo, hi in ends]
+
+
+@pytest.mark.parametrize("bits", [32, 50])
+def test_a_line_whose_walk_compared_halves(browser, tmp_path, bits):
+    """Ranges anywhere, within one bucket, and that end in the middle of one."""
+    rng, size = np.random.default_rng(bits), 2**bits - 12345  # so that some nodes are clipped
+    values = np.append(rng.integers(0, size, 60_000), rng.integers(0, size // 9, 20_000))
+    release = dawa.release({"x": values}, dawa.Axis("x", 0, size), epsilon="0.5", seed=2, effort="fast")
+    buckets = release.estimate.buckets
+    assert buckets.stops.halves == 4
+    assert len(buckets) > 10
+    bucket = rng.integers(0, len(buckets), 20)
+    start, width = buckets.bounds[bucket], np.diff(buckets.bounds)[bucket]
+    anywhere, narrow = rng.integers(0, size, (2, 30)), start + (width * rng.random((2, 20))).astype(np.int64)
+    middle = start + width // 2 + rng.integers(-1, 2, (2, 20))
+    last = np.array([[3, buckets.bounds[-2] + 5], [size - 9, size - 2]])
+    lo, hi = np.sort(np.concatenate((anywhere, narrow, middle, last), axis=1), axis=0)
+    ends = [(str(low), str(high + 1)) for low, high in zip(lo.tolist(), hi.tolist(), strict=True)]
+    with opened(browser, release.report(tmp_path / "halves.html")) as sheet:
+        found = sheet.asked([fragment([low], [high], CONFIDENCES[i % 4]) for i, (low, high) in enumerate(ends)])
+    expected = [release.answer(low, high, CONFIDENCES[i % 4]) for i, (low, high) in enumerate(ends)]
+    assert found == [[*written(one), ""] for one in expected]
+    unruled = replace(release, estimate=replace(release.estimate, buckets=replace(buckets, stops=None)))
+    wide = [unruled.answer(low, high, CONFIDENCES[i % 4]).bias_bound for i, (low, high) in enumerate(ends)]
+    assert sum(one.bias_bound < 0.9 * other for one, other in zip(expected, wide, strict=True)) > 20
 
 
 def test_networks_are_typed_as_they_are_in_python(browser, made):

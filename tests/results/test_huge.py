@@ -75,6 +75,7 @@ def test_beside_others_an_axis_is_shorter():
         dawa.results.file.read(data)
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize(
     ("axis", "value", "lo", "hi"),
     [

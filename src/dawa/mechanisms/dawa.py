@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from dawa import check
 from dawa.errors import OptionError
+from dawa.limits import MOST_CELLS_LISTED
 from dawa.mechanisms.two_stage import TwoStage
 from dawa.numerals import told
 from dawa.partition import choose as stage_one
@@ -33,7 +34,8 @@ class Dawa(TwoStage):
         aim: ``"error"`` makes answers that are close to the truth on the whole. ``"guarantee"`` makes intervals that
             promise it narrow: buckets make answers better than can be promised, so it takes none as long as there are
             not too many cells. Along one axis it spends 2% of epsilon on looking whether records lie in few places
-            only, where buckets promise more (``partition/filled.md``).
+            only, where buckets promise more (``partition/filled.md``). On axes with too many cells to list, its
+            buckets are those of the walk that compares cells, which are more and narrower (``partition/halves.md``).
     """
 
     name = "dawa"
@@ -57,7 +59,8 @@ class Dawa(TwoStage):
             return self
         most = GUARANTEED_CELLS if len(shape) == 1 else GUARANTEED_CELLS_ON_MAPS
         cells = math.prod(shape)
-        walk = Walk() if len(shape) == 1 else self.partition  # by halves there would be fewer, wider buckets
+        long = len(shape) == 1 and cells > MOST_CELLS_LISTED
+        walk = Walk() if long else self.partition  # by halves, buckets would be fewer and wider
         looks = len(shape) == 1 and cells > FEW_CELLS
         return replace(self, aim="error", partition=walk if cells > most else "filled" if looks else "none")
 

@@ -4,7 +4,7 @@ Buckets that are public cost nothing: every cell on its own (``every_cell``; ``b
 instead of the curve, for strategies that are products of the axes), or bounds that the user names (``given``).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
@@ -30,10 +30,13 @@ class StopRule:
     Attributes:
         table: Split probabilities of the walk that stopped.
         depth: How far below its root each bucket lies; -1 if no walk stopped at the bucket.
+        halves: If the walk compared halves (``partition.halves``): by how many records they may differ and still be
+            even. None if it compared cells. A score says something else in either case.
     """
 
     table: SplitTable | SplitLine
     depth: IntArray
+    halves: int | None = None
 
     def uneven(self, chance: FloatArray | float, buckets: IntArray | None = None) -> FloatArray:
         """A bound on each bucket's score that fails with at most this chance, for a bucket fixed by a cell.
@@ -77,6 +80,11 @@ class Buckets:
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
+
+    @property
+    def by_cells(self) -> StopRule | None:
+        """Where the walk stopped, if its scores are deviations of cells from their median."""
+        return self.stops if self.stops is not None and self.stops.halves is None else None
 
     def totals(self, exposed: Occupied, shape: tuple[int, ...]) -> IntArray:
         """The number of records in each bucket, exactly: private."""
@@ -141,7 +149,7 @@ class Buckets:
         """The partition without these bounds."""
         first = np.flatnonzero(~dropped[:-1])
         alone = np.diff(np.append(first, len(self))) == 1
-        stops = self.stops and StopRule(self.stops.table, np.where(alone, self.stops.depth[first], -1))
+        stops = self.stops and replace(self.stops, depth=np.where(alone, self.stops.depth[first], -1))
         spared = None if self.spared is None else frozen(self.spared[first])
         return Buckets(frozen(self.bounds[~dropped]), self.spent, self.spent_least, spared, stops)
 

@@ -31,17 +31,18 @@ class Halves(Walk):
     """
 
     fine_theta: float = -0.7
-    tolerance: float = 2.0
+    tolerance: float = 3.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "tolerance", check.positive(self.tolerance, "tolerance", 2))
+        object.__setattr__(self, "tolerance", check.positive(self.tolerance, "tolerance", 3))
 
     def choose_buckets(self, exposed: Occupied, size: int, epsilon: Fraction, randomness: Randomness) -> Buckets:
-        """Choose buckets by both walks. No coin vouches for how their records lie: error bars rest on totals."""
+        """Choose buckets by both walks."""
         check.within(loss(epsilon, self), sum(self.losses(epsilon), Fraction(0)), "The walk by halves")
-        score = Unevenness.of(exposed, self.tolerated(epsilon))
-        return replace(two_phase(exposed, size, epsilon, self, randomness, score), stops=None)
+        tolerated = self.tolerated(epsilon)
+        found = two_phase(exposed, size, epsilon, self, randomness, Unevenness.of(exposed, tolerated))
+        return replace(found, stops=found.stops and replace(found.stops, halves=tolerated))
 
     def tolerated(self, epsilon: Fraction) -> int:
         """By how many records two halves may differ and still be even; at least one."""

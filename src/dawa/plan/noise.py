@@ -12,6 +12,7 @@ from dawa import mechanisms, pipeline
 from dawa.counts import Counts
 from dawa.errors import OptionError
 from dawa.limits import MOST_CELLS_FOR_ALL_RANGES, MOST_CELLS_PLANNED
+from dawa.partition.buckets import GridMethod, Method
 from dawa.queries.workload import Workload
 from dawa.results.answers import noise_chance
 from dawa.results.estimate import Estimate
@@ -45,7 +46,7 @@ def split(
     shape: tuple[int, ...], epsilon: Fraction, mechanism: str, options: dict[str, Any]
 ) -> tuple[dict[str, Fraction], bool]:
     """What each step spends: shares of epsilon, for which a small domain is enough; and whether a walk is one."""
-    if not isinstance(options.get("partition", ""), str):
+    if not isinstance(options.get("partition", ""), str | Method | GridMethod):
         return {"partition": Fraction(0), "measure": epsilon}, False
     small = tuple(min(cells, SMALL[len(shape)]) for cells in shape)
     tried = _run(small, pipeline.asked(None, small), epsilon, mechanism, options)

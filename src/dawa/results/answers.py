@@ -5,7 +5,9 @@ are spread evenly, but they may lie unevenly. Two public facts bound it, each wi
 
 - the walk left the bucket whole, which it rarely does with an uneven one (``partition.buckets.StopRule``). If a part f
   of a bucket's cells is inside and D is the bucket's unevenness, the records inside differ from the part f of all its
-  records by at most max(f, 1-f)·D, whichever cells are inside: subtracting the median from every cell changes neither;
+  records by at most max(f, 1-f)·D, whichever cells are inside: subtracting the median from every cell changes neither.
+  A walk that compared halves says how much they differ at most, and so how far a range's ends are from even
+  (``partition/halves.md``), which takes both facts together;
 - the records inside are between none and all of the bucket's records, whose number the release knows.
 
 The margin of the noise is not a confidence interval for the truth; ``low`` to ``high`` is one. Noise and bias each get
@@ -49,6 +51,7 @@ from dawa.arrays import BoolArray, FloatArray, IntArray
 from dawa.errors import OptionError
 from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries, runs_of
+from dawa.results import halved
 from dawa.results.estimate import ROUNDING, Estimate
 from dawa.results.margins import margin_factor
 from dawa.strategy.base import RESOLUTION
@@ -126,6 +129,8 @@ class Cuts(NamedTuple):
     bucket: IntArray
     inside: FloatArray
     """The part of the bucket that the query covers."""
+    ends: tuple[FloatArray, FloatArray] | None = None
+    """Where in the bucket it begins and ends, from 0 to 1; None if it does not cover all of the bucket in between."""
 
 
 def check_confidence(confidence: float) -> float:
@@ -283,7 +288,9 @@ def cut_buckets(queries: BucketQueries) -> Cuts:
     bucket = np.concatenate((left[along] + step, left[at_left], right[at_right]))
     covered = np.minimum(queries.hi[run], bucket + 1) - np.maximum(queries.lo[run], bucket)
     order = np.argsort(query[run], kind="stable")
-    return Cuts(query[run][order], bucket[order], (queries.weight[run] * covered)[order])
+    run, bucket, covered = run[order], bucket[order], covered[order]
+    ends = None if light.any() else tuple(np.clip(end[run] - bucket, 0.0, 1.0) for end in (queries.lo, queries.hi))
+    return Cuts(query[run], bucket, queries.weight[run] * covered, ends)
 
 
 def bias_of(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> FloatArray:
@@ -307,18 +314,21 @@ def _together(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> 
     few, bias, by_walks = (count > 0) & (count <= 2), np.zeros(m), np.zeros(m)
     for (estimate, _, _, on_cells), cut in zip(ranged, cuts, strict=True):
         larger, by_walk = np.maximum(cut.inside, 1 - cut.inside), np.full(len(cut.query), np.inf)
-        stops = estimate.buckets.stops
+        stops, score = estimate.buckets.stops, np.full(len(cut.query), np.inf)
         if stops is not None and len(cut.query):
             asked = np.flatnonzero(on_cells[cut.query])
-            chances = chance / 2 / border[cut.query[asked]]
-            by_walk[asked] = larger[asked] * stops.uneven(chances, cut.bucket[asked])
+            score[asked] = stops.uneven(chance / 2 / border[cut.query[asked]], cut.bucket[asked])
+        if stops is not None and stops.halves is None:
+            by_walk = larger * score
         by_walks += np.bincount(cut.query, by_walk, minlength=m)
         # One or two cut buckets, as on a line: each takes the better of the two bounds.
         at = np.flatnonzero(few[cut.query])
         bucket = cut.bucket[at].astype(np.float64)
         variance = estimate.range_variances(bucket, bucket + 1) if len(at) else np.zeros(0)
-        by_total = larger[at] * _most_records(estimate, cut.bucket[at], variance, chance / 2)
-        np.add.at(bias, cut.query[at], np.minimum(by_total, by_walk[at]))
+        most = _most_records(estimate, cut.bucket[at], variance, chance / 2)
+        if stops is not None and stops.halves is not None:
+            by_walk[at] = _by_halves(estimate, cut, at, most, score[at] + stops.halves)
+        np.add.at(bias, cut.query[at], np.minimum(larger[at] * most, by_walk[at]))
         yield
     # Many cut buckets: their totals are bounded together, because their noise mostly cancels.
     many = np.flatnonzero(count > 2)
@@ -329,13 +339,24 @@ def _together(ranged: Sequence[Ranged], cuts: Sequence[Cuts], chance: float) -> 
     return bias
 
 
+def _by_halves(estimate: Estimate, cut: Cuts, at: IntArray, most: FloatArray, differ: FloatArray) -> FloatArray:
+    """At most how far these cut buckets are from lying evenly, if no two halves in one differ by more than this."""
+    if cut.ends is None or len(estimate.shape) > 1:
+        return np.full(len(at), np.inf)
+    differ, bounds, bucket = np.minimum(differ, most), estimate.buckets.bounds, cut.bucket[at]
+    moved = ROUNDING * (bucket + 1).astype(np.float64)
+    off: FloatArray = np.add(*(halved.off_even(end[at], most, differ, moved) for end in cut.ends))
+    clipped = np.maximum(cut.inside[at], 1 - cut.inside[at]) * differ
+    return np.where(halved.dyadic(bounds[bucket], bounds[bucket + 1]), off, clipped)
+
+
 def bias_of_buckets(estimate: Estimate, buckets: IntArray, variance: FloatArray, chance: float) -> FloatArray:
     """At most how far each bucket's records are from lying evenly, for a bucket that is fixed by one of its cells.
 
     If a border cuts the part f off such a bucket, evenness is off by at most max(f, 1-f) times this, with at most the
     given chance of being wrong. ``variance`` is that of the noise of their totals.
     """
-    by_total, stops = _most_records(estimate, buckets, variance, chance / 2), estimate.buckets.stops
+    by_total, stops = _most_records(estimate, buckets, variance, chance / 2), estimate.buckets.by_cells
     if stops is None or not len(buckets):
         return by_total
     return np.minimum(by_total, stops.uneven(np.full(len(buckets), chance / 2), buckets))

@@ -85,10 +85,10 @@ def check(inside: str) -> None:
 
 
 def tolerated(buckets: Buckets) -> FloatArray:
-    """How uneven the walk would have left each bucket, in records; without limit where none chose it."""
-    if buckets.stops is None:
+    """How uneven the walk would have left each bucket, in records; without limit where none compared its cells."""
+    if buckets.by_cells is None:
         return np.full(len(buckets), np.inf)
-    return buckets.stops.uneven(UNLIKELY)
+    return buckets.by_cells.uneven(UNLIKELY)
 
 
 @dataclass(frozen=True, eq=False)

@@ -248,6 +248,7 @@ def _stops(stops: StopRule | None) -> dict[str, Any] | None:
         "step": table.step,
         "offset": table.offset,
         "depth": stops.depth,
+        **({} if stops.halves is None else {"halves": stops.halves}),
     }
 
 
@@ -259,4 +260,4 @@ def _stop_rule(data: dict[str, Any] | None, buckets: int) -> StopRule | None:
         raise damaged("stops", "has a step or an offset that its other numbers do not give")
     if len(data["depth"]) != buckets:
         raise damaged("stops.depth", f"has {len(data['depth']):,} entries, not {buckets:,}")
-    return StopRule(table, frozen(data["depth"]))
+    return StopRule(table, frozen(data["depth"]), data.get("halves"))

@@ -358,7 +358,7 @@ def _rounding(estimate: Estimate, weights: FloatArray) -> float:
 
 def _bias(estimate: Estimate, values: Values, chance: float) -> float:
     """How far values can be from the middles of their buckets, together, with at most this chance of being wrong."""
-    stops = estimate.buckets.stops
+    stops = estimate.buckets.by_cells
     walked = np.full(len(values.reach), np.inf)
     if stops is not None:
         walked = stops.uneven(chance / 2 / estimate.size)  # at every cell at once

@@ -2,8 +2,8 @@
 
 Every mechanism with error bars releases public counts again and again, with fresh noise: three lines and two maps, one
 of each with 2^44 records and a budget of 10^4. Some releases are searched for the questions whose intervals fail most
-often: counts in all ranges or boxes, shares, differences, ratios, quantiles, means, sums, and bands, which are right
-only if all of their limits are. Then 4,000 fresh releases are asked these. The command fails if an interval holds
+often: counts in all ranges or boxes, shares, differences, ratios, quantiles, means, sums, and a few bands, which are
+right only if all of their limits are. Then 4,000 fresh releases are asked these. The command fails if an interval holds
 significantly less often than it says, with all lines of the table allowed for.
 
 Examples:

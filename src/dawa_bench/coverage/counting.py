@@ -21,7 +21,7 @@ from dawa_bench.coverage.scenes import Scene
 DOUBT = 1e-4
 """The chance that a table calls a promise broken that is kept with nothing to spare."""
 
-WORST_COUNTS, WORST_OTHERS = 4, 4
+WORST_COUNTS, WORST_OTHERS = 4, 2
 """Questions of either kind that the search picks for each scene."""
 
 BATCH = 100

@@ -54,12 +54,14 @@ class Field:
     Attributes:
         folder: A folder of its own.
         files: The names of the files in a complete folder.
+        seconds: What a run takes that nobody disturbs.
         counts: What happened how often.
         failures: What must not happen.
     """
 
     folder: Path
     files: frozenset[str] = frozenset()
+    seconds: float = 0.0
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
 
@@ -84,16 +86,15 @@ def prepared(folder: Path, cap: Fraction) -> Field:
     (folder / "asked.csv").write_text("lo,hi\n18,65\n0,50\n", encoding="utf-8")
     found = Field(folder)
     found.book.create("people", cap, unit="record")
+    begin = time.monotonic()
     subprocess.run(found.command("first"), check=True, capture_output=True)  # noqa: S603  our own command
+    found.seconds = time.monotonic() - begin
     found.files = frozenset(path.name for path in (folder / "first").iterdir())
     return found
 
 
 def at_random(field: Field, kills: int, seed: int) -> Iterator[Run]:
     """Runs that are stopped after a random time, up to a little more than one takes."""
-    begin = time.monotonic()
-    subprocess.run(field.command("timed"), check=True, capture_output=True)  # noqa: S603  our own command
-    whole = time.monotonic() - begin
     draw = random.Random(seed)  # noqa: S311  moments
     for number in range(kills):
         out, sent = f"random-{number}", SIGNALS[number % len(SIGNALS)]
@@ -104,7 +105,7 @@ def at_random(field: Field, kills: int, seed: int) -> Iterator[Run]:
             text=True,
             preexec_fn=_heard,  # noqa: PLW1509
         ) as process:
-            time.sleep(draw.uniform(0.3, 1.1) * whole)
+            time.sleep(draw.uniform(0.3, 1.1) * field.seconds)
             process.send_signal(sent)
             told, error = process.communicate()
         yield out, sent, subprocess.CompletedProcess([], process.returncode, told, error)

@@ -59,7 +59,10 @@ const answering = (() => {
     const { totals, unbiased } = release.buckets;
     const [published, plain, every] = [before(totals), before(unbiased), roundingOf(unbiased)];
     const stretches = buckets.asker(release.buckets, shape);
-    const uneven = stops.rule(release.stops);
+    const { bounds } = release.buckets;
+    const rule = stops.rule(release.stops);
+    const halves = rule && release.stops.halves;
+    const uneven = halves ? null : rule; // a walk by halves says nothing about single cells
     const inside = insides.of(release.buckets, shape, uneven);
     const { resolution, unit_variance: unit } = release.noise;
     const { kind } = release.strategy;
@@ -100,23 +103,33 @@ const answering = (() => {
       ];
     }
 
-    function biasBound(cuts, parts, spreads, border, whole, level) {
-      const larger = cuts.map(({ inside }) => Math.max(inside, 1 - inside));
-      const chance = level.chance / 4;
-      const byWalk = cuts.map(({ bucket }, i) =>
-        uneven && whole ? larger[i] * uneven(chance / border, bucket) : Infinity,
-      );
+    /** What the walk says of one cut bucket; most: the most that it can hold, if that is known. */
+    function walked({ bucket, inside: part }, [lo, hi], chance, most = Infinity) {
+      if (uneven) {
+        return Math.max(part, 1 - part) * uneven(chance, bucket);
+      }
+      if (!halves || shape.length > 1 || most === Infinity) {
+        return Infinity;
+      }
+      const width = bounds[bucket + 1] - bounds[bucket];
+      const ends = [lo[0], hi[0]].map((end) => (end - bounds[bucket]) / width);
+      return stops.halved({ bucket, inside: part, ends }, bounds, most, rule(chance, bucket) + halves);
+    }
+
+    function biasBound(cuts, query, parts, spreads, border, whole, level) {
+      const chance = level.chance / 4 / border;
+      const byWalk = (cut, most) => (whole ? walked(cut, query.box, chance, most) : Infinity);
       if (cuts.length <= 2) {
-        return cuts.reduce((sum, { bucket }, i) => {
-          const most = Math.max(unbiased[bucket] + every + level.total * spreads[i], 0);
-          return sum + Math.min(larger[i] * most, byWalk[i]);
+        return cuts.reduce((sum, cut, i) => {
+          const most = Math.max(unbiased[cut.bucket] + every + level.total * spreads[i], 0);
+          return sum + Math.min(Math.max(cut.inside, 1 - cut.inside) * most, byWalk(cut, most));
         }, 0);
       }
       const most = parts.map((query, i) =>
         Math.max(summed(plain, query) + every * query.lo.length + level.total * spreads[i], 0),
       );
-      const walked = byWalk.reduce((sum, bound) => sum + bound, 0);
-      return Math.min(Math.max(...most), walked);
+      const together = cuts.reduce((sum, cut) => sum + byWalk(cut), 0);
+      return Math.min(Math.max(...most), together);
     }
 
     /** The value of a range, with records where they are thought to lie inside the buckets that it cuts. */
@@ -136,6 +149,7 @@ const answering = (() => {
       const noise = (cuts.length ? level.cut : level.whole) * spread + rounding(query, cuts);
       const bias = biasBound(
         cuts,
+        query,
         parts,
         spreads,
         borderCells(lo, hi, shape),
@@ -163,7 +177,7 @@ const answering = (() => {
       const parts = partsOf(cuts);
       const [deviation, ...spreads] = deviations([query, ...parts]);
       const whole = spans.every((span) => span.whole);
-      const bias = biasBound(cuts, parts, spreads, borderCells(lo, hi, shape), whole, level);
+      const bias = biasBound(cuts, query, parts, spreads, borderCells(lo, hi, shape), whole, level);
       return {
         value: valued(query),
         centre: summed(plain, query),
@@ -215,7 +229,7 @@ const answering = (() => {
     const parts = {
       known,
       single,
-      uneven,
+      walked,
       most: (query) => summed(plain, query) + every * query.lo.length,
       variance: (query) => unit * form([query])[0],
       sides: (cuts) => {

@@ -1,4 +1,5 @@
-// What follows when the walk left a bucket whole: a bound on its unevenness that fails with a given chance.
+// What follows when the walk left a bucket whole: a bound on its unevenness that fails with a given chance. If the walk
+// compared halves, also how far a bucket is from even up to a place in it.
 const stops = (() => {
   const SMALLEST_STOP = 2 ** -24;
   const ROUNDING = 1e-6;
@@ -69,5 +70,49 @@ const stops = (() => {
     };
   }
 
-  return { rule };
+  const LEVELS = 24;
+
+  /** How far a bucket is from even up to a place, for places beside this one: _beside in dawa.results.halved. */
+  function beside(place, most, differ, moved) {
+    let [part, held, steps, leaning] = [place, most, 0, 0];
+    let [more, fewer] = [1 - place, place].map((side) => side * most + 2 * moved * most);
+    for (let level = 1; level <= LEVELS; level += 1) {
+      const upper = part >= 0.5;
+      steps += upper ? 1 - part : part;
+      leaning = (leaning + (upper ? -1 : 1)) / 2;
+      part = 2 * part - (upper ? 1 : 0);
+      held /= 2;
+      const cells = 2 ** level * moved;
+      if (2 * cells < 1) {
+        const fixed = steps * differ + 4 * cells * differ + 2 * moved * most;
+        more = Math.min(more, (1 - part) * (held + differ * leaning) + fixed);
+        fewer = Math.min(fewer, part * (held - differ * leaning) + fixed);
+      }
+    }
+    return Math.max(more, fewer, 0);
+  }
+
+  /** Whether an interval has equal halves, and halves of halves. Numbers above 2^31 have no bitwise operations. */
+  function dyadic(start, stop) {
+    const width = stop - start;
+    return 2 ** Math.round(Math.log2(width)) === width && start % width === 0;
+  }
+
+  /** At most how far a cut bucket is from even where no two halves differ by more than this: dawa.results.halved. */
+  function halved({ bucket, inside, ends }, bounds, most, differ) {
+    const least = Math.min(differ, most);
+    if (!dyadic(bounds[bucket], bounds[bucket + 1])) {
+      return Math.max(inside, 1 - inside) * least;
+    }
+    const moved = 2 ** -48 * (bucket + 1);
+    return ends.reduce((sum, place) => {
+      if (place <= 0 || place >= 1) {
+        return sum;
+      }
+      const near = [place - moved, place + moved].map((at) => Math.min(Math.max(at, 0), 1));
+      return sum + Math.max(...near.map((at) => beside(at, most, least, moved)));
+    }, 0);
+  }
+
+  return { rule, halved };
 })();

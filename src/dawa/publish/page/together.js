@@ -13,24 +13,23 @@ const together = (() => {
   /** How far evenness can be off in the cut buckets of these groups; factor: deviations for a half of the chance. */
   function pooled(found, chance, factor, whole) {
     const border = sum(found, (one) => one.border);
-    const each = found.flatMap(({ of, cuts }) =>
-      cuts.map(({ bucket, inside }) => {
-        const larger = Math.max(inside, 1 - inside);
-        const walked = of.uneven && whole ? larger * of.uneven(chance / 2 / border, bucket) : Infinity;
-        return { of, bucket, larger, walked };
+    const each = found.flatMap(({ of, query, cuts }) =>
+      cuts.map((cut) => {
+        const walked = (held) => (whole ? of.walked(cut, query.box, chance / 2 / border, held) : Infinity);
+        return { of, ...cut, walked };
       }),
     );
     if (each.length > 2) {
       const sides = Math.max(most(found, 0, factor), most(found, 1, factor));
       return Math.min(
         sides,
-        sum(each, ({ walked }) => walked),
+        sum(each, ({ walked }) => walked()),
       );
     }
-    return sum(each, ({ of, bucket, larger, walked }) => {
+    return sum(each, ({ of, bucket, inside, walked }) => {
       const query = of.single(bucket);
-      const total = of.most(query) + factor * Math.sqrt(Math.max(of.variance(query), 0));
-      return Math.min(larger * Math.max(total, 0), walked);
+      const total = Math.max(of.most(query) + factor * Math.sqrt(Math.max(of.variance(query), 0)), 0);
+      return Math.min(Math.max(inside, 1 - inside) * total, walked(total));
     });
   }
 
