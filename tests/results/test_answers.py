@@ -246,7 +246,7 @@ def test_cut_buckets_are_those_with_a_part_inside_and_a_part_outside(seed):
         rows = queries.dense()
         # A bucket that is covered but for rounding may count as cut; it then weighs nothing.
         where = np.argwhere((rows > 1e-9) & (rows < 1 - 1e-9))
-        listed = {(q, b): part for q, b, part in zip(*found, strict=True) if 1e-9 < part < 1 - 1e-9}
+        listed = {(q, b): part for q, b, part in zip(*found[:3], strict=True) if 1e-9 < part < 1 - 1e-9}
         assert set(listed) == {tuple(pair) for pair in where.tolist()}
         assert len(found.query) == len(set(zip(found.query.tolist(), found.bucket.tolist(), strict=True)))
         assert (np.diff(found.query) >= 0).all()
