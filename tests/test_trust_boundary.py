@@ -47,8 +47,8 @@ WATCHED = {
     "dawa_bench/audit/holders.py": {"dawa.sources"},
     "dawa_bench/audit/table_controls.py": {"dawa.sources.counting", "dawa.sources.placed.Expression"},
 }
-"""The audit replaces the gates for as long as it watches a run, and draws noise to test it; its controls break noise and
-sources on purpose."""
+"""The audit replaces the gates for as long as it watches a run, and draws noise to test it. Its controls break noise
+and sources on purpose."""
 LEAKING = "dawa_bench/audit/table_controls.py"
 """Controls of the audit open counts of tables that are made up, to leak them on purpose."""
 
