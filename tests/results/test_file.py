@@ -388,12 +388,13 @@ def test_all_files_together_name_exactly_the_fields_of_the_schema(schema, data, 
     files += [written(made(**CASES[name])) for name in ("hats", "wavelet")]
     files += [written(mapped(**MAPS[name])) for name in ("bumps", "privelet", "hybrid-tree")]
     files.append(written(put_together(INCOME, {"sex": ["f"]}, [np.arange(200)], seed=1)["f"]))
-    assert {key for file in files for key in file} == set(known)
     networks = dawa.release({"ip": ["10.0.0.1"]}, dawa.Axis.ipv4("ip"), epsilon=1, seed=0)
     files.append(written(networks))
+    assert {key for file in files for key in file} == set(known)
     axes = {branch["title"]: set(branch["properties"]) for branch in known["axes"]["items"]["oneOf"]}
     assert {axis["kind"]: set(axis) for file in files for axis in file["axes"]} == axes
     assert set(data["stops"]) == set(known["stops"]["oneOf"][1]["properties"])
+    assert set(files[-1]["halves"]) == set(known["halves"]["properties"])
     for part in ("privacy", "buckets", "noise"):
         earlier = {"unit_column"} if part == "privacy" else set()
         assert {key for file in files for key in file[part]} == set(known[part]["properties"]) - earlier

@@ -250,7 +250,8 @@ def test_every_field_of_the_schema_is_described_and_written(schema, data):
     known = schema.schema["properties"]
     assert set(data) == set(known)
     assert set(data["by"][0]) == set(known["by"]["items"]["properties"])
-    assert set(data["groups"][0]) == set(known["groups"]["items"]["properties"])
+    by_halves = {"halves"}  # on axes that are too long to list
+    assert set(data["groups"][0]) == set(known["groups"]["items"]["properties"]) - by_halves
     for fields in (known, known["by"]["items"]["properties"], known["groups"]["items"]["properties"]):
         assert all("description" in field for field in fields.values())
 

@@ -19,6 +19,7 @@ from dawa.partition import Halves
 from dawa.partition.halves import Unevenness
 from dawa.results.halved import dyadic, off_even
 from helpers.groups import put_together
+from helpers.schemas import validator
 
 SIZE = 2**62
 COUNTS = st.integers(0, 6).flatmap(
@@ -160,7 +161,7 @@ def test_intervals_hold_the_truth_and_are_narrower_than_totals_alone_would_make_
             {"x": data}, dawa.Axis("x", 0, SIZE, missing="drop"), epsilon="0.1", seed=seed, effort="fast"
         )
         buckets = made.estimate.buckets
-        assert buckets.stops.halves == 20
+        assert buckets.stops.halves == Halves().tolerated(Fraction(1, 10))
         lo, hi = ranges_of(rng, made)
         found = made.answers(lo.tolist(), hi.tolist())
         truth = np.diff(np.searchsorted(np.sort(data), np.stack((lo, hi))), axis=0)[0]
@@ -206,25 +207,34 @@ def test_files_keep_what_the_walk_compared(tmp_path):
     expected = made.answers(lo, hi)
     for name in ("release.json", "release.npz"):
         again = load(made.save(tmp_path / name))
-        assert again.estimate.buckets.stops.halves == 2
+        assert again.estimate.buckets.stops.halves == Halves().tolerated(Fraction(1))
         assert again.answers(lo, hi) == expected
     document = made.to_json()
+    assert document["stops"] is None, "who does not know of halves takes the totals"
     for wrong in (0, -1, 2**45 + 1, 1.5, True, "2"):
-        document["stops"]["halves"] = wrong
+        document["halves"]["tolerated"] = wrong
         (tmp_path / "wrong.json").write_text(json.dumps(document))
-        with pytest.raises(ReleaseError, match=r"stops\.halves"):
+        with pytest.raises(ReleaseError, match=r"halves\.tolerated"):
             load(tmp_path / "wrong.json")
+    document["halves"]["tolerated"] = 2
+    document["stops"] = {key: part for key, part in document["halves"].items() if key != "tolerated"}
+    (tmp_path / "wrong.json").write_text(json.dumps(document))
+    with pytest.raises(ReleaseError, match="halves is there beside stops"):
+        load(tmp_path / "wrong.json")
 
 
-def test_groups_are_bounded_one_by_one_or_together():
-    rng, axis = np.random.default_rng(2), dawa.Axis("x", 0, 2**40)
+def test_groups_are_bounded_one_by_one_or_together_and_read_back(tmp_path):
+    rng, axis = np.random.default_rng(2), dawa.Axis("x", 0, 2**40, outside="drop", missing="drop")
     cells = [np.unique(rng.integers(0, 2**40, 20_000)) for _ in range(3)]
     counts = [Counts.sparse((2**40,), each, np.ones(len(each), np.int64)) for each in cells]
     made = put_together(axis, {"g": ["a", "b", "c"]}, counts, seed=3, effort="fast")
-    assert {one.buckets.stops.halves for one in made.estimates} == {4}
+    assert {one.buckets.stops.halves for one in made.estimates} == {Halves().tolerated(Fraction(1, 2))}
     for lo, hi in ((10**11, 7 * 10**11), (2**39, 2**39 + 12345), (1, 2**40 - 1)):
         found = made.answer(lo, hi)
         assert found.low <= sum(int(((each >= lo) & (each < hi)).sum()) for each in cells) <= found.high
+        for name in ("groups.json", "groups.npz"):
+            assert load(made.save(tmp_path / name)).answer(lo, hi) == found
+    validator(3).validate(made.to_json())
 
 
 def test_buckets_of_maps_rest_on_their_totals():
@@ -234,7 +244,7 @@ def test_buckets_of_maps_rest_on_their_totals():
     made = dawa.release({"a": [], "b": []}, [dawa.Axis("a", 0, 64), dawa.Axis("b", 0, 64)], epsilon=1, seed=0)
     ruled = replace(made, estimate=est)
     plain = replace(made, estimate=replace(est, buckets=replace(est.buckets, stops=None)))
-    assert est.buckets.stops.halves == 2
+    assert est.buckets.stops.halves == Halves().tolerated(Fraction(1))
     lo, hi = [(1, 2), (3, 5), (0, 0), (7, 7)], [(33, 60), (4, 64), (64, 31), (9, 9)]
     bounds = [[one.bias_bound for one in each.answers(lo, hi)] for each in (ruled, plain)]
     assert bounds[0] == bounds[1]

@@ -203,8 +203,9 @@ def _check_walks(groups: Sequence[dict[str, Any]]) -> None:
     """Refuse files in which every group has another table of probabilities: a few bytes would cost much work each."""
     seen = set()
     for i, group in enumerate(groups):
-        stops = group.get("stops")
+        name = "stops" if group.get("stops") is not None else "halves"
+        stops = group.get(name)
         if stops is not None:
             seen.add((stops["loss"], stops["least"], stops["theta"]))
         if len(seen) > MOST_WALKS:
-            raise damaged(f"groups[{i}].stops", f"is one of more than {MOST_WALKS} kinds in this file")
+            raise damaged(f"groups[{i}].{name}", f"is one of more than {MOST_WALKS} kinds in this file")

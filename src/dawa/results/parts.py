@@ -66,7 +66,8 @@ def written(estimate: Estimate, axes: int) -> dict[str, Any]:
         },
         "noise": {"unit_variance": estimate.unit_variance, "resolution": RESOLUTION},
         "strategy": estimate.measured.described(),
-        "stops": _stops(buckets.stops),
+        "stops": _stops(buckets.by_cells),
+        **_halves(buckets.stops),
     }
 
 
@@ -97,7 +98,12 @@ def read(data: dict[str, Any], axes: tuple[Axis, ...], privacy: PrivacyStatement
     with named("strategy"):
         strategy = _strategy(data["strategy"], len(bounds) - 1)
     with named("stops"):
-        stops = _stop_rule(data.get("stops"), len(bounds) - 1)
+        stops = _stop_rule(data.get("stops"), len(bounds) - 1, "stops")
+    with named("halves"):
+        halves = _stop_rule(data.get("halves"), len(bounds) - 1, "halves")
+    if stops is not None and halves is not None:
+        raise damaged("halves", "is there beside stops, and one walk chose the buckets")
+    stops = stops or halves
     by_rows = buckets.get("order") == "rows"
     if by_rows and (len(totals) != math.prod(shape) or stops is not None):
         raise damaged("buckets.order", "is 'rows', but not every cell is a bucket, or there are stops")
@@ -248,16 +254,22 @@ def _stops(stops: StopRule | None) -> dict[str, Any] | None:
         "step": table.step,
         "offset": table.offset,
         "depth": stops.depth,
-        **({} if stops.halves is None else {"halves": stops.halves}),
     }
 
 
-def _stop_rule(data: dict[str, Any] | None, buckets: int) -> StopRule | None:
+def _halves(stops: StopRule | None) -> dict[str, Any]:
+    """The same of a walk that compared halves: a field of its own, as who takes it for the other is wrong."""
+    if stops is None or stops.halves is None:
+        return {}
+    return {"halves": {"tolerated": stops.halves, **(_stops(stops) or {})}}
+
+
+def _stop_rule(data: dict[str, Any] | None, buckets: int, where: str) -> StopRule | None:
     if data is None:
         return None
     table = split_line(budget.fraction(data["loss"]), float(data["least"]), float(data["theta"]))
     if (table.step, table.offset) != (data["step"], data["offset"]):
-        raise damaged("stops", "has a step or an offset that its other numbers do not give")
+        raise damaged(where, "has a step or an offset that its other numbers do not give")
     if len(data["depth"]) != buckets:
-        raise damaged("stops.depth", f"has {len(data['depth']):,} entries, not {buckets:,}")
-    return StopRule(table, frozen(data["depth"]), data.get("halves"))
+        raise damaged(f"{where}.depth", f"has {len(data['depth']):,} entries, not {buckets:,}")
+    return StopRule(table, frozen(data["depth"]), data["tolerated"] if where == "halves" else None)

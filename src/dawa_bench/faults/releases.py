@@ -185,8 +185,9 @@ def _walked(document: dict[str, Any], rng: random.Random) -> None:
     line = split_line(loss, least, theta)
     depth = [rng.randrange(-1, 65) for _ in document["buckets"]["totals"]]
     known = {"step": line.step, "offset": line.offset}
-    document["stops"] = {"loss": str(loss), "least": least, "theta": theta, **known, "depth": depth}
-    document["stops"] |= rng.choice(({}, {"halves": rng.choice((1, 20, 2**45))}))
+    stops = {"loss": str(loss), "least": least, "theta": theta, **known, "depth": depth}
+    tolerated = rng.choice((None, 1, 20, 2**45))
+    document |= {"stops": stops} if tolerated is None else {"stops": None, "halves": {"tolerated": tolerated, **stops}}
 
 
 def _measured(document: dict[str, Any], rng: random.Random) -> None:

@@ -60,9 +60,9 @@ const answering = (() => {
     const [published, plain, every] = [before(totals), before(unbiased), roundingOf(unbiased)];
     const stretches = buckets.asker(release.buckets, shape);
     const { bounds } = release.buckets;
-    const rule = stops.rule(release.stops);
-    const halves = rule && release.stops.halves;
-    const uneven = halves ? null : rule; // a walk by halves says nothing about single cells
+    const { halves } = release; // such a walk says nothing about single cells
+    const uneven = stops.rule(release.stops);
+    const differ = stops.rule(halves);
     const inside = insides.of(release.buckets, shape, uneven);
     const { resolution, unit_variance: unit } = release.noise;
     const { kind } = release.strategy;
@@ -113,7 +113,7 @@ const answering = (() => {
       }
       const width = bounds[bucket + 1] - bounds[bucket];
       const ends = [lo[0], hi[0]].map((end) => (end - bounds[bucket]) / width);
-      return stops.halved({ bucket, inside: part, ends }, bounds, most, rule(chance, bucket) + halves);
+      return stops.halved({ bucket, inside: part, ends }, bounds, most, differ(chance, bucket) + halves.tolerated);
     }
 
     function biasBound(cuts, query, parts, spreads, border, whole, level) {
