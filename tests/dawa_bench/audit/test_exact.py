@@ -1,5 +1,6 @@
 """Exact losses: what is sound stays below its claim, and whatever is broken on purpose is found."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import dawa
 from dawa import check, measure
 from dawa.noise import discrete
-from dawa.partition import walk
+from dawa.partition import Halves, walk
 from dawa.partition.filled import Filled
 from dawa_bench.audit import exact, search
 from dawa_bench.audit.exact import Effort
@@ -93,6 +94,30 @@ def test_a_number_beside_the_answers_that_is_not_noisy_is_found():
             return lambda: (*Subject.on(self, counts)(), int(counts.sum()))
 
     found = exact.audited(Telling("identity", (3,)), FEW)
+    assert found.wrong
+    assert found.event == "differs in the end"
+
+
+def leaked(estimate, part):
+    """The same estimate, with something in it that looks at records."""
+
+    def one(counts, *given, **options):
+        made, odd = estimate(counts, *given, **options), int(np.sum(counts)) % 2
+        if part == "halves":
+            stops = replace(made.buckets.stops, halves=made.buckets.stops.halves + odd)
+            return replace(made, buckets=replace(made.buckets, stops=stops))
+        told = {"unbiased": made.unbiased + odd * 1e-9, "randomness": made.randomness + odd * " "}
+        return replace(made, **{part: told[part]})
+
+    return one
+
+
+@pytest.mark.parametrize("part", ["unbiased", "halves", "randomness"])
+def test_whatever_an_estimate_holds_is_looked_at_and_not_only_what_it_answers(part, monkeypatch):
+    subject = Subject("dawa", (3,), "1", {"effort": "fast", "partition": Halves()})
+    assert not exact.audited(subject, FEW).wrong
+    monkeypatch.setattr(dawa, "estimate", leaked(dawa.estimate, part))
+    found = exact.audited(subject, FEW)
     assert found.wrong
     assert found.event == "differs in the end"
 
