@@ -123,6 +123,14 @@ def subjects(names: tuple[str, ...] = (), epsilons: tuple[str, ...] = EPSILONS) 
                 yield from (Subject(name, MAPS[-1], epsilon, options) for options in VARIANTS_ON_MAPS.get(name, ()))
 
 
+def walked(names: tuple[str, ...] = (), epsilons: tuple[str, ...] = EPSILONS) -> Iterator[Subject]:
+    """The walks by which ``dawa`` chooses buckets, on two cells, if it is among those named."""
+    if not names or "dawa" in names:
+        for epsilon in epsilons:
+            yield Subject("dawa", (2,), epsilon)
+            yield Subject("dawa", (2,), epsilon, {"partition": Halves()})
+
+
 def takes_maps(name: str) -> bool:
     """Whether a mechanism has a form of its own on several axes, or is made for them."""
     return name in ON_MAPS or name in {"dawa", "identity", "privtree", "mwem"}

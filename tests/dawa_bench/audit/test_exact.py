@@ -74,6 +74,25 @@ def test_a_walk_with_tables_for_four_times_its_budget_is_found(monkeypatch):
 
 
 @pytest.mark.usefixtures("unchecked")
+def test_one_wrong_entry_of_a_table_is_found_by_every_number_of_records(monkeypatch):
+    subject, own = Subject("dawa", (2,), "4", {"partition": Halves()}), walk.Walk.tables
+    sound = exact.swept(subject, range(20, 60))
+    assert not sound.wrong
+    assert sound.loss > 0.9 * 4
+
+    def wrong(self, epsilon):
+        coarse, fine = own(self, epsilon)
+        words = coarse.thresholds.copy()
+        words[coarse.offset + 30] //= 16
+        return replace(coarse, thresholds=words), fine
+
+    monkeypatch.setattr(walk.Walk, "tables", wrong)
+    found = exact.swept(subject, range(20, 60))
+    assert found.wrong
+    assert "records beside" in found.event
+
+
+@pytest.mark.usefixtures("unchecked")
 def test_a_scale_that_looks_at_records_is_found(monkeypatch):
     own = measure.measure
 
