@@ -65,10 +65,12 @@ def audit(
 
     with reported(json):
         if listed:
-            _list()
+            _list(json=json)
             return
         if report is not None and not report.absolute().parent.is_dir():
             raise OptionError(f"There is no folder for {report}.", "name a file in a folder that exists.")
+        if report is not None and report.is_dir():
+            raise OptionError(f"{report} is a folder.", "name a file in it.")
         wanted = parts.Wanted(tuple(names or ()), parts.sized(runs, full=full), seed)
         chosen = tuple(dict.fromkeys(part or ()))
         every = parts.jobs(chosen, wanted)
@@ -89,9 +91,12 @@ def audit(
             raise typer.Exit(REFUSED)
 
 
-def _list() -> None:
+def _list(*, json: bool) -> None:
     from dawa_bench.audit.parts import PARTS  # noqa: PLC0415  see above
 
+    if json:
+        write_json({name: {"title": part.title, "does": part.does} for name, part in PARTS.items()})
+        return
     for name, part in PARTS.items():
         tell(f"{name:<10}{part.title}. {part.does}")
 

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+import numpy as np
+
 from dawa.arrays import IntArray
 from dawa_bench.audit.chances import most
 from dawa_bench.audit.finding import Finding
 from dawa_bench.audit.outside import least_loss
 from dawa_bench.audit.subjects import Subject, pairs
-from dawa_bench.audit.transcripts import transcripts
+from dawa_bench.audit.transcripts import through_coins, transcripts
 from dawa_bench.audit.watch import HIDDEN, Asking, Given, drawn, watched
 
 CONFIDENCE = 1 - 1e-6
@@ -42,11 +44,28 @@ class Effort:
     runs: int = 400
 
 
+ENOUGH = 520
+"""Records, times epsilon, from which on a walk by default all but surely splits."""
+
+
 def audited(subject: Subject, effort: Effort, seed: int = 0) -> Finding:
     """The largest loss over some pairs of neighbours."""
     neighbours = enumerate(pairs(subject.shape, effort.pairs, seed))
     found = [judged(subject, one, two, effort, seed + at) for at, (one, two) in neighbours]
     return replace(max(found, key=lambda each: each.loss), runs=sum(each.runs for each in found))
+
+
+def swept(subject: Subject, numbers: range | None = None) -> Finding:
+    """The largest loss where one of two cells holds all records, for every number of them that a walk tells apart.
+
+    A few neighbours meet a few entries of a walk's tables. One entry that is wrong is met here: each number of records
+    is a score of its own, up to where splitting is all but sure. All coins are followed up to the first noise.
+    """
+    heights = range(int(ENOUGH / subject.claimed)) if numbers is None else numbers
+    runs = {held: subject.on(np.array([held, 0])) for held in (*heights, heights.stop)}
+    losses = {held: through_coins(runs[held], runs[held + 1]) for held in heights}
+    worst = max(losses, key=lambda held: losses[held])
+    return _finding(subject, losses[worst], f"{worst} records beside {worst + 1}", len(losses))
 
 
 def judged(subject: Subject, one: IntArray, two: IntArray, effort: Effort, seed: int = 0) -> Finding:

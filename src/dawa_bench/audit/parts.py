@@ -9,7 +9,7 @@ import dawa
 from dawa.errors import OptionError
 from dawa_bench.audit import controls, exact, holders, outside, releases, sampler, search, table_controls
 from dawa_bench.audit.finding import Finding
-from dawa_bench.audit.subjects import EPSILONS, LINES, MAPS, ON_MAPS, QUICK, pairs, subjects
+from dawa_bench.audit.subjects import EPSILONS, LINES, MAPS, ON_MAPS, QUICK, pairs, subjects, walked
 from dawa_bench.audit.tables import ASKED
 
 CONTROLS = (*controls.CONTROLS, *table_controls.CONTROLS)
@@ -105,6 +105,8 @@ def seen(job: Job) -> Seen:
 def _exact(wanted: Wanted) -> Iterator[Job]:
     for subject in subjects(wanted.names, wanted.size.epsilons):
         yield Job("exact", subject.title, partial(exact.audited, subject, wanted.size.effort, wanted.seed or 0))
+    for subject in walked(wanted.names, wanted.size.epsilons):
+        yield Job("exact", f"{subject.title}, swept", partial(exact.swept, subject))
 
 
 def _search(wanted: Wanted) -> Iterator[Job]:

@@ -5,7 +5,7 @@ cell beside empty ones, flat counts that one record makes uneven.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -84,7 +84,7 @@ class Subject:
         made = dawa.estimate(counts, asked, epsilon=self.epsilon, mechanism=self.mechanism, **options)
         bounds = tuple(range(counts.size + 1) if made.partition is None else np.asarray(made.partition).tolist())
         spread = made.variances(asked).tobytes() if self.mechanism in _with_error_bars() else b""
-        return bounds, made.cells.tobytes(), made.answers(asked).tobytes(), spread, str(made.options), made.epsilon
+        return bounds, made.cells.tobytes(), made.answers(asked).tobytes(), spread, plain(made)
 
 
 def queries(shape: tuple[int, ...]) -> dawa.Workload:
@@ -92,6 +92,23 @@ def queries(shape: tuple[int, ...]) -> dawa.Workload:
     if len(shape) == 1:
         return dawa.workloads.uniform(shape[0], QUERIES)
     return dawa.workloads.random_rectangles(shape, QUERIES)
+
+
+def plain(value: object) -> object:
+    """Everything that an estimate holds, in every field of every part of it, in a form that ``==`` compares.
+
+    A release publishes more of an estimate than its answers: what was measured before it was evened out, how the walk
+    stopped, what each step spent. Numbers are compared by their digits, so that what is not a number equals itself.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return type(value).__name__, *((part.name, plain(getattr(value, part.name))) for part in fields(value))
+    if isinstance(value, np.ndarray):
+        return str(value.dtype), value.shape, value.tobytes()
+    if isinstance(value, dict):
+        return "dict", *((plain(name), plain(each)) for name, each in value.items())
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__, *(plain(each) for each in value)
+    return repr(value)
 
 
 def subjects(names: tuple[str, ...] = (), epsilons: tuple[str, ...] = EPSILONS) -> Iterator[Subject]:
@@ -104,6 +121,14 @@ def subjects(names: tuple[str, ...] = (), epsilons: tuple[str, ...] = EPSILONS) 
             if takes_maps(name):
                 yield from (Subject(name, shape, epsilon) for shape in MAPS)
                 yield from (Subject(name, MAPS[-1], epsilon, options) for options in VARIANTS_ON_MAPS.get(name, ()))
+
+
+def walked(names: tuple[str, ...] = (), epsilons: tuple[str, ...] = EPSILONS) -> Iterator[Subject]:
+    """The walks by which ``dawa`` chooses buckets, on two cells, if it is among those named."""
+    if not names or "dawa" in names:
+        for epsilon in epsilons:
+            yield Subject("dawa", (2,), epsilon)
+            yield Subject("dawa", (2,), epsilon, {"partition": Halves()})
 
 
 def takes_maps(name: str) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dawa_bench.audit.chances import ENDLESS, lost
+from dawa_bench.audit.chances import ENDLESS, lost, most
 from dawa_bench.audit.watch import Asking, Given, Interrupted, replaying, watched
 
 Run = Callable[[], Any]
@@ -42,7 +42,7 @@ class Found:
     differs: str = ""
 
 
-def transcripts(one: Run, two: Run, most: int, seed: int) -> Iterator[Found]:
+def transcripts(one: Run, two: Run, enough: int, seed: int) -> Iterator[Found]:
     """Up to so many transcripts that both neighbours may produce, with the loss of each.
 
     Answers that tell most are followed first, then such as are likely.
@@ -50,7 +50,7 @@ def transcripts(one: Run, two: Run, most: int, seed: int) -> Iterator[Found]:
     rng = np.random.default_rng(seed)
     waiting: list[tuple[tuple[Given, ...], Decimal]] = [((), Decimal(0))]
     found = 0
-    while waiting and found < most:
+    while waiting and found < enough:
         # Depth first for every other one, so that transcripts end; otherwise anywhere, so that all parts are seen.
         at = len(waiting) - 1 if found % 2 == 0 else int(rng.integers(len(waiting)))
         waiting[at], waiting[-1] = waiting[-1], waiting[at]
@@ -71,6 +71,20 @@ def transcripts(one: Run, two: Run, most: int, seed: int) -> Iterator[Found]:
                     yield Found(loss, len(said) + 1)
                 else:
                     waiting.append(((*said, given), so_far + loss))
+
+
+def through_coins(one: Run, two: Run, said: tuple[Given, ...] = (), so_far: Decimal = Decimal(0)) -> Decimal:
+    """The largest loss of all outcomes of a few coins, together with the most that the first noise after them tells."""
+    mine, theirs = _continued(one, said), _continued(two, said)
+    if not isinstance(mine, Asking) or not isinstance(theirs, Asking):
+        return abs(so_far) if mine == theirs else ENDLESS
+    if mine.gate != "tossed" or mine.public != theirs.public:
+        return abs(so_far) + most(mine, theirs)
+    losses = [Decimal(0)]
+    for coins in product((0, 1), repeat=len(mine.exact)):
+        loss = lost(mine, theirs, coins)
+        losses.append(ENDLESS if loss.is_infinite() else through_coins(one, two, (*said, coins), so_far + loss))
+    return max(losses)
 
 
 def _continued(run: Run, said: tuple[Given, ...]) -> Any:  # noqa: ANN401  what a run makes, or what it asks next

@@ -21,6 +21,7 @@ def test_parts_are_listed():
     ran = dawa("audit", "--list")
     assert ran.code == 0
     assert [line.split()[0] for line in ran.out.splitlines()] == list(parts.PARTS)
+    assert list(dawa("audit", "--list", "--json").json) == list(parts.PARTS)
 
 
 def test_one_mechanism(tmp_path):
@@ -48,6 +49,7 @@ def test_one_mechanism(tmp_path):
         (("--part", "exakt"), "no part 'exakt'"),
         (("dawa", "--part", "draws"), "not about single mechanisms"),
         (("--report", "nowhere/audit.md"), "no folder for nowhere/audit.md"),
+        (("--report", "."), ". is a folder"),
     ],
 )
 def test_wrong_input(typed, says, tmp_path, monkeypatch):

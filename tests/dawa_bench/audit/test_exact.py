@@ -1,5 +1,6 @@
 """Exact losses: what is sound stays below its claim, and whatever is broken on purpose is found."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import dawa
 from dawa import check, measure
 from dawa.noise import discrete
-from dawa.partition import walk
+from dawa.partition import Halves, walk
 from dawa.partition.filled import Filled
 from dawa_bench.audit import exact, search
 from dawa_bench.audit.exact import Effort
@@ -73,6 +74,25 @@ def test_a_walk_with_tables_for_four_times_its_budget_is_found(monkeypatch):
 
 
 @pytest.mark.usefixtures("unchecked")
+def test_one_wrong_entry_of_a_table_is_found_by_every_number_of_records(monkeypatch):
+    subject, own = Subject("dawa", (2,), "4", {"partition": Halves()}), walk.Walk.tables
+    sound = exact.swept(subject, range(20, 60))
+    assert not sound.wrong
+    assert sound.loss > 0.9 * 4
+
+    def wrong(self, epsilon):
+        coarse, fine = own(self, epsilon)
+        words = coarse.thresholds.copy()
+        words[coarse.offset + 30] //= 16
+        return replace(coarse, thresholds=words), fine
+
+    monkeypatch.setattr(walk.Walk, "tables", wrong)
+    found = exact.swept(subject, range(20, 60))
+    assert found.wrong
+    assert "records beside" in found.event
+
+
+@pytest.mark.usefixtures("unchecked")
 def test_a_scale_that_looks_at_records_is_found(monkeypatch):
     own = measure.measure
 
@@ -93,6 +113,30 @@ def test_a_number_beside_the_answers_that_is_not_noisy_is_found():
             return lambda: (*Subject.on(self, counts)(), int(counts.sum()))
 
     found = exact.audited(Telling("identity", (3,)), FEW)
+    assert found.wrong
+    assert found.event == "differs in the end"
+
+
+def leaked(estimate, part):
+    """The same estimate, with something in it that looks at records."""
+
+    def one(counts, *given, **options):
+        made, odd = estimate(counts, *given, **options), int(np.sum(counts)) % 2
+        if part == "halves":
+            stops = replace(made.buckets.stops, halves=made.buckets.stops.halves + odd)
+            return replace(made, buckets=replace(made.buckets, stops=stops))
+        told = {"unbiased": made.unbiased + odd * 1e-9, "randomness": made.randomness + odd * " "}
+        return replace(made, **{part: told[part]})
+
+    return one
+
+
+@pytest.mark.parametrize("part", ["unbiased", "halves", "randomness"])
+def test_whatever_an_estimate_holds_is_looked_at_and_not_only_what_it_answers(part, monkeypatch):
+    subject = Subject("dawa", (3,), "1", {"effort": "fast", "partition": Halves()})
+    assert not exact.audited(subject, FEW).wrong
+    monkeypatch.setattr(dawa, "estimate", leaked(dawa.estimate, part))
+    found = exact.audited(subject, FEW)
     assert found.wrong
     assert found.event == "differs in the end"
 
