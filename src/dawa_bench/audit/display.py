@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from textwrap import fill
 
 from rich.table import Column, Table
 
@@ -108,7 +109,7 @@ def page(found: Sequence[Seen], command: str) -> str:
 
 def _sections(found: Sequence[Seen]) -> Iterator[str]:
     for part, of in lines(found).items():
-        yield f"## {PARTS[part].title}\n\n{PARTS[part].does}\n"
+        yield f"## {PARTS[part].title}\n\n{fill(PARTS[part].does, 120)}\n"
         headings = ("control" if part == CONTROLS else "what", *HEADINGS[1:])
         yield "| " + " | ".join(headings) + " |"
         yield "| :-- | --: | --: | --: | :-- | :-- |"
