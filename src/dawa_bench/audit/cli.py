@@ -69,7 +69,7 @@ def audit(
             return
         if report is not None and not report.absolute().parent.is_dir():
             raise OptionError(f"There is no folder for {report}.", "name a file in a folder that exists.")
-        if report is not None and report.is_dir():
+        if report is not None and os.path.isdir(report):  # noqa: PTH112  it fails for no name
             raise OptionError(f"{report} is a folder.", "name a file in it.")
         wanted = parts.Wanted(tuple(names or ()), parts.sized(runs, full=full), seed)
         chosen = tuple(dict.fromkeys(part or ()))
