@@ -82,7 +82,7 @@ def audit(
                 screen().print(display.table(name, of))
             tell(display.verdict(found))
         if report is not None:
-            display.write(found, " ".join(["dawa audit", *_typed(sys.argv)]), report)
+            display.write(found, " ".join(["dawa audit", *_typed(sys.argv)]), report, len(every) - len(found))
             tell(*([] if json else [f"The page is {report}."]))
         if len(found) < len(every):
             complain(f"Stopped after {len(found)} of {len(every)} looks.")
