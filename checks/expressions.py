@@ -71,7 +71,8 @@ class Expressions(Calls):
                 self.branch(test)
                 return self.value(body).joined(self.value(other))
             case ast.Attribute(value=inner, attr=name):
-                return self.attribute(self.value(inner), name)
+                found = self.attribute(self.value(inner), name)
+                return Value(found.private, real=True) if found.refs & rules.REALS else found
             case ast.Subscript(value=inner, slice=index):
                 return self.element(self.value(inner), index)
             case ast.Slice():

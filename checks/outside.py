@@ -69,6 +69,8 @@ class Outside(Scope):
             return Value(refs=frozenset({"builtins.float" if floats or numbers.real else "builtins.int"}))
         self._put(node, own, given)
         whole, real = own in rules.WHOLE_NUMPY, numbers.real
+        if own in {"append", "concatenate", "hstack"}:
+            real |= any(isinstance(one, ast.List) and not one.elts for one in ast.walk(node))  # an array of floats
         if own in rules.REAL_NUMPY:
             real = not given.has(1, "dtype")
         elif own == "bincount" and given.has(1, "weights"):

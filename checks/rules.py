@@ -144,3 +144,6 @@ FLOATS = _listed(
     numpy.inexact numpy.longdouble numpy.single"""
 )
 """Types of floats."""
+
+REALS = frozenset(f"{module}.{name}" for module in ("math", "numpy") for name in ("e", "inf", "nan", "pi"))
+"""Constants that are floats."""

@@ -35,6 +35,14 @@ UNSOUND = {
         def scaled(exposed: Occupied) -> Any:
             return exposed.counts * 0.5  # here
     """,
+    "infinity": """
+        def bounded(exposed: Occupied) -> Any:
+            return np.minimum(exposed.counts, np.inf)  # here
+    """,
+    "an empty list, which is an array of floats": """
+        def before(exposed: Occupied) -> Any:
+            return np.append([], np.cumsum(exposed.counts))  # here
+    """,
     "a float among the arguments": """
         def scaled(exposed: Occupied, rate: float) -> Any:
             return exposed.counts.max() + rate  # here

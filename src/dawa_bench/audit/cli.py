@@ -69,7 +69,7 @@ def audit(
             return
         if report is not None and not report.absolute().parent.is_dir():
             raise OptionError(f"There is no folder for {report}.", "name a file in a folder that exists.")
-        if report is not None and report.is_dir():
+        if report is not None and os.path.isdir(report):  # noqa: PTH112  it fails for no name
             raise OptionError(f"{report} is a folder.", "name a file in it.")
         wanted = parts.Wanted(tuple(names or ()), parts.sized(runs, full=full), seed)
         chosen = tuple(dict.fromkeys(part or ()))
@@ -82,7 +82,7 @@ def audit(
                 screen().print(display.table(name, of))
             tell(display.verdict(found))
         if report is not None:
-            display.write(found, " ".join(["dawa audit", *_typed(sys.argv)]), report)
+            display.write(found, " ".join(["dawa audit", *_typed(sys.argv)]), report, len(every) - len(found))
             tell(*([] if json else [f"The page is {report}."]))
         if len(found) < len(every):
             complain(f"Stopped after {len(found)} of {len(every)} looks.")

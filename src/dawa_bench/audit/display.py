@@ -100,10 +100,11 @@ def verdict(found: Sequence[Seen]) -> str:
     return " ".join(said)
 
 
-def page(found: Sequence[Seen], command: str) -> str:
-    """Markdown."""
+def page(found: Sequence[Seen], command: str, left: int = 0) -> str:
+    """Markdown; it says if so many looks were left out because somebody stopped the audit."""
+    stopped = f" The audit was stopped: {left} looks were not made." if left else ""
     return "\n".join(
-        [HEAD, verdict(found), "", *_sections(found), f"Measured with dawa {__version__}: `{command}`.", ""]
+        [HEAD, verdict(found) + stopped, "", *_sections(found), f"Measured with dawa {__version__}: `{command}`.", ""]
     )
 
 
@@ -118,10 +119,10 @@ def _sections(found: Sequence[Seen]) -> Iterator[str]:
         yield ""
 
 
-def write(found: Sequence[Seen], command: str, to: Path) -> None:
+def write(found: Sequence[Seen], command: str, to: Path, left: int = 0) -> None:
     """Write the page."""
     try:
-        atomic.write(to, page(found, command))
+        atomic.write(to, page(found, command, left))
     except OSError as error:
         raise FolderError(f"{to} cannot be written: {error.strerror}.", "name another file with --report.") from None
 

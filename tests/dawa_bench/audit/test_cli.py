@@ -132,12 +132,13 @@ def test_a_page_keeps_its_columns():
     assert len(rows) == 6
     assert all(row.replace("\\|", "").count("|") == 7 for row in rows)
     assert "`dawa audit --seed 1`" in page
+    assert "stopped" not in page
+    assert "stopped: 3 looks were not made" in display.page([Seen("exact", "identity", SOUND)], "dawa audit", 3)
 
 
 def test_a_page_that_cannot_be_written_says_so(found, tmp_path):
     found(Seen("exact", "identity", SOUND))
-    (tmp_path / "audit.md").mkdir()
-    ran = dawa("audit", "--report", tmp_path / "audit.md")
+    ran = dawa("audit", "--report", tmp_path / ("a" * 300))
     assert ran.code == 1
     assert "cannot be written" in ran.err
 
