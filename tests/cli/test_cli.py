@@ -23,6 +23,7 @@ COMMANDS = (
     "compare",
     "ledger",
     "serve",
+    "audit",
     "mechanisms",
     "demo",
     "bench",

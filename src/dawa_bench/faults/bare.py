@@ -29,7 +29,7 @@ for i in $(seq 0 4999); do printf '%d\\n' $((i % 100)); done >> people.csv
 echo "release: $("$PYTHON" -m dawa release people.csv --column age --range 0:100 --epsilon 0.5 --out out | sed -n 2p)"
 echo "query: $("$PYTHON" -m dawa query out 10:20 --json | tr -d '\\n ' | cut -c 1-60)"
 "$PYTHON" -m dawa serve out --port 0 > served 2>&1 &
-for i in $(seq 600); do grep -q /page served && break; sleep 0.1; done
+for i in $(seq 600); do grep -qs /page served && break; sleep 0.1; done
 address=$(sed -n 's|^\\(http[^ ]*\\)/page .*|\\1|p' served)
 code='import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=60).read().decode()[:60])'
 echo "serve: $("$PYTHON" -c "$code" "$address/answer?lo=10&hi=20")"
