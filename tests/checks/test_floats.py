@@ -724,7 +724,9 @@ def test_sound_code_is_left_alone(way):
     assert found == expected == set()
 
 
+@pytest.mark.long
 def test_the_package_is_sound():
+    """As make check finds, too."""
     assert [str(one) for one in floats.found(whole(), WHOLE)] == []
 
 

@@ -82,7 +82,7 @@ def test_one_record_moves_scores_on_its_path_by_at_most_one_and_children_score_n
         assert all(score >= less for (a, b), less in known.items() if start <= a and b <= stop)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 2**62 - 1), min_size=1, max_size=12, unique=True), st.integers(1, 9), st.data())
 def test_on_the_largest_domain_scores_equal_those_on_all_nodes_around_the_records(places, tolerated, data):
     cells = np.array(sorted(places))

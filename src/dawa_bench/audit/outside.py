@@ -235,7 +235,7 @@ def estimates(
 ) -> Finding:
     """The largest loss that ``dawa.estimate`` shows on two neighbours.
 
-    >>> estimates([0, 0], [1, 0], 2000, "1", seed=0, mechanism="identity").wrong
+    >>> estimates([0, 0], [1, 0], 400, "1", seed=0, mechanism="identity").wrong
     False
     """
     first, second = (Estimating(np.asarray(counts).tolist(), epsilon, options) for counts in (one, two))
