@@ -29,8 +29,14 @@ def lent(folder):
                 there.symlink_to(code)
 
 
+def test_it_says_where_everything_is():
+    told = dawa("warm-up").out
+    assert "Byte code: " in told
+    assert str(native.LIBRARY) in told
+
+
+@pytest.mark.long
 def test_byte_code_is_kept_where_later_runs_find_it(tmp_path):
-    assert "Byte code: " in dawa("warm-up").out
     kept, others = tmp_path / "kept", tmp_path / "others"
     others.mkdir()
     lent(kept)

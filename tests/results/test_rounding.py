@@ -154,6 +154,7 @@ def test_intervals_hold_with_2_to_the_44_records_and_an_epsilon_of_10_to_the_4(m
     assert (failed <= stats.binom.isf(SURE / len(ends), draws, 1 - confidence)).all()
 
 
+@pytest.mark.long_but(20)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize(
     ("shape", "cells", "counts"),
