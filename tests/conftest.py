@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -13,6 +14,7 @@ from helpers.servers import postgres, spark
 
 __all__ = ["browser", "one_engine", "postgres", "spark"]
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in what it runs in the background
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # programs that tests start would compile all modules again and again
 settings.register_profile("without a clock", deadline=None)  # a busy machine breaks no law
 settings.load_profile("without a clock")
