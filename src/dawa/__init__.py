@@ -22,4 +22,9 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  whatever it is called
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     with _ONE_AT_A_TIME:
-        return _imported(name)
+        try:
+            return _imported(name)
+        except ModuleNotFoundError as error:
+            from dawa.host import extras  # noqa: PLC0415  import dawa is quick without it
+
+            raise extras.explained(error) or error from None

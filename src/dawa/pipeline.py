@@ -28,6 +28,7 @@ from dawa.errors import (
     OptionError,
     WorkloadError,
 )
+from dawa.host import extras
 from dawa.limits import MOST_AXES, MOST_CELLS, MOST_CELLS_BESIDE
 from dawa.mechanisms import Mechanism, MechanismLike
 from dawa.mechanisms.catalogue import Identity
@@ -257,6 +258,7 @@ def run(
 
     The arguments are those of ``release``.
     """
+    extras.needed("Reading a table", extras.TABLES)
     options = {} if options is None else dict(options)
     paying.check_seed(seed, ledger, dataset)
     listed, grouped = listed_axes(axes), groupings(by, groups, other=other)
@@ -270,8 +272,7 @@ def run(
         )
     owner, condition = sources.unit_columns(unit), optional(where)
     check_groups(grouped, listed, owner)
-    if not isinstance(about, (About, type(None))):
-        raise OptionError(f"about={told(about)} is no dawa.About.", 'pass dawa.About(title="Flights"), for example.')
+    _check_about(about)
     if seed is None:
         budget.warn_if_large(total, protected(owner, 1)["unit"])
     known = [axis for axis in listed if isinstance(axis, Axis)]
@@ -327,6 +328,11 @@ def run(
             by=tuple(grouping.column for grouping in grouped),
         )
         return payment.settled(made.release(grouped, domain.axes, statement, about))
+
+
+def _check_about(about: object) -> None:
+    if not isinstance(about, (About, type(None))):
+        raise OptionError(f"about={told(about)} is no dawa.About.", 'pass dawa.About(title="Flights"), for example.')
 
 
 class Made(NamedTuple):

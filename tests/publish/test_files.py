@@ -15,7 +15,7 @@ import pytest
 
 import dawa
 from dawa.errors import FolderError, OptionError
-from dawa.publish import files, tables
+from dawa.publish import files, parquet, tables
 from dawa.spec import ranges
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -63,8 +63,8 @@ def test_ends_have_the_type_of_the_axis(tmp_path, kind):
 
 def test_numbers_of_more_than_64_bits_are_text():
     axis = dawa.Axis.ordered("x", [3, 2**70])
-    assert files._kind(axis) == pa.string()
-    assert files._value(str(2**70), axis) == str(2**70)
+    assert parquet.kind(axis) == pa.string()
+    assert parquet.value(str(2**70), axis) == str(2**70)
 
 
 def test_columns_have_the_names_of_the_csv_file(tmp_path):

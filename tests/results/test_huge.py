@@ -9,7 +9,7 @@ import pytest
 import dawa
 from dawa import Axis
 from dawa.errors import AxisError, ReleaseError
-from dawa.publish import files
+from dawa.publish import files, parquet
 from dawa.spec import ranges
 
 SPIKE, NEXT = 2**60 + 5, 2**61 + 1
@@ -54,7 +54,7 @@ def test_figures_and_rows_are_whole_numbers(release, tmp_path):
     with (tmp_path / "rows.csv").open(newline="") as file:
         assert [str(SPIKE)] in list(csv.reader(file))
     asked = [ranges.typed(f"{SPIKE}:{SPIKE + 1}", release.axes)]
-    table = files.answers_as_arrow(release, asked, ranges.answered(release, asked))
+    table = parquet.answers(release, asked, ranges.answered(release, asked))
     assert SPIKE in [column.to_pylist()[0] for column in table.columns]
 
 

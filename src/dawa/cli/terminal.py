@@ -21,7 +21,7 @@ from rich.text import Text
 
 from dawa import progress
 from dawa.errors import DawaError, ExhaustedError, FolderError, PublicNote, printable
-from dawa.host import interrupts
+from dawa.host import extras, interrupts
 
 REFUSED, EXHAUSTED, STOPPED = 1, 3, 128
 """Exit codes; 0 is done, and 2 is wrong usage, which Typer finds. A signal's number is added to the last."""
@@ -100,6 +100,10 @@ def reported(json: bool = False) -> Iterator[None]:  # noqa: FBT001, FBT002  the
         _say("MemoryError", *_noted(error, "There is not enough memory for this.", SMALLER), json=json)
         raise typer.Exit(REFUSED) from None
     except Exception as error:
+        absent = extras.explained(error) if isinstance(error, ModuleNotFoundError) else None
+        if absent is not None:
+            _say(type(absent).__name__, *_noted(error, absent.problem, absent.hint), json=json)
+            raise typer.Exit(REFUSED) from None
         if isinstance(error, OSError) and error.errno in FULL:
             said = _noted(error, f"What was found cannot be written: {error.strerror}.", "send it where there is room.")
             _say(type(error).__name__, *said, json=json)

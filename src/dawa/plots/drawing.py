@@ -18,7 +18,7 @@ import numpy as np
 
 from dawa.arrays import FloatArray
 from dawa.errors import OptionError, printable
-from dawa.host import atomic
+from dawa.host import atomic, extras
 from dawa.limits import MOST_PIXELS
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ UNDATED: Any = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
 @contextmanager
 def styled() -> Iterator[None]:
     """Draw in the house style; other figures do not change."""
+    extras.needed("A picture", extras.PICTURES)
     from matplotlib import rc_context  # noqa: PLC0415  slow to load
 
     with rc_context(STYLE):
@@ -79,6 +80,7 @@ def styled() -> Iterator[None]:
 
 def sheet(width: float, height: float) -> "Figure":
     """An empty figure, independent of windows and other figures; sizes are in inches."""
+    extras.needed("A picture", extras.PICTURES)
     from matplotlib.figure import Figure  # noqa: PLC0415  slow to load
 
     return Figure(figsize=(width, height), layout="constrained")

@@ -1,8 +1,4 @@
-"""Tables as files for other tools, by the ending of their names: CSV, JSON, Parquet. A file is new, and whole.
-
-Columns of a Parquet file have types that follow from the axes: numbers, timestamps (in the axis' zone, if it has one),
-or categories.
-"""
+"""Tables as files for other tools, by the ending of their names: CSV, JSON, Parquet. A file is new, and whole."""
 
 import csv
 import io
@@ -14,21 +10,18 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
 from numpy.typing import NDArray
 
-from dawa.axis import AddressAxis, Axis, DateAxis, NumberAxis, OrderedAxis, readings
-from dawa.axis.dates import zone_named
+from dawa.axis import Axis, DateAxis, NumberAxis, OrderedAxis
 from dawa.axis.ordered import Label
 from dawa.axis.written import typed
 from dawa.errors import FolderError, OptionError
 from dawa.host import atomic
 from dawa.limits import MOST_CELLS_IN_FLOATS
-from dawa.numerals import exact, told
-from dawa.publish import figures, tables
+from dawa.numerals import told
+from dawa.publish import tables
 from dawa.publish.figures import Figure
-from dawa.results.answers import LISTED, Answer
+from dawa.results.answers import Answer
 from dawa.results.grouped import AnyRelease, GroupedRelease
 from dawa.spec.ranges import Asked
 
@@ -90,7 +83,9 @@ def save_answers(
     form = ending(path, ANSWERS)
     with opened(path) as file:
         if form == ".parquet":
-            pyarrow.parquet.write_table(answers_as_arrow(release, asked, found), file)
+            from dawa.publish import parquet  # noqa: PLC0415  slow to load, and perhaps not installed
+
+            parquet.write(parquet.answers(release, asked, found), file)
         elif form == ".json":
             file.write(f"{json.dumps(told_as_json, indent=1)}\n".encode())
         else:
@@ -108,15 +103,9 @@ def save_figures(path: str | os.PathLike[str], found: Sequence[Figure], told_as_
     form, rows = ending(path, ANSWERS), tables.figures(found)
     with opened(path) as file:
         if form == ".parquet":
-            numbers = figures.alike(found)
-            columns = [list(column) for column in zip(*rows.rows, strict=True)]
-            by = len(tables.grouped(found))
-            kinds = [pa.string(), *[pa.float64() if numbers else pa.string()] * 3, pa.float64(), pa.string()]
-            for at in range(by + 1, by + 4):
-                columns[at] = [float(value) if numbers else str(value) for value in columns[at]]
-            arrays = [pa.array(column, kind) for column, kind in zip(columns[by:], kinds, strict=True)]
-            named = [*map(_labels, columns[:by]), *arrays]
-            pyarrow.parquet.write_table(pa.table(named, names=list(rows.header)), file)
+            from dawa.publish import parquet  # noqa: PLC0415  likewise
+
+            parquet.write(parquet.figures(found), file)
         elif form == ".json":
             file.write(f"{json.dumps(told_as_json, indent=1)}\n".encode())
         else:
@@ -134,33 +123,14 @@ def save_band(path: str | os.PathLike[str], axis: Axis, found: tables.Rows, told
     form = ending(path, ANSWERS)
     with opened(path) as file:
         if form == ".parquet":
-            columns = [list(column) for column in zip(*found.rows, strict=True)]
-            columns[0] = [_value(bound, axis) for bound in columns[0]]
-            kinds = [_kind(axis), *[pa.float64()] * (len(columns) - 2), pa.string()]
-            arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-            pyarrow.parquet.write_table(pa.table(arrays, names=list(found.header)), file)
+            from dawa.publish import parquet  # noqa: PLC0415  likewise
+
+            parquet.write(parquet.band(axis, found), file)
         elif form == ".json":
             file.write(f"{json.dumps(told_as_json, indent=1)}\n".encode())
         else:
             with _text(file) as text:
                 tables.write(found, text)
-
-
-def answers_as_arrow(release: AnyRelease, asked: Sequence[Asked], found: Sequence[Answer]) -> pa.Table:
-    """Ranges with their answers in typed columns, which have the names of the CSV file."""
-    rows = tables.answers(release, asked, found)
-    axes = [axis for axis in release.axes for _ in ("from", "to")]
-    first = len(rows.header) - len(LISTED) - len(axes)
-    columns = [list(column) for column in zip(*rows.rows, strict=True)]
-    by = len(tables.grouped(asked))
-    kinds = [pa.string()] * (first - by) + [_kind(axis) for axis in axes]
-    kinds += [pa.float64()] * (len(LISTED) - 1) + [pa.string()]
-    for at, axis in enumerate(axes, first):
-        columns[at] = [_value(text, axis) for text in columns[at]]
-        if all(isinstance(value, int) for value in columns[at]) and kinds[at - by] == pa.float64():
-            kinds[at - by] = pa.int64()
-    arrays = [pa.array(column, kind) for column, kind in zip(columns[by:], kinds, strict=True)]
-    return pa.table([*map(_labels, columns[:by]), *arrays], names=list(rows.header))
 
 
 def columns(release: AnyRelease) -> tuple[Axis, ...]:
@@ -187,15 +157,11 @@ def save_rows(path: str | os.PathLike[str], axes: Sequence[Axis], pieces: Iterab
             with _text(file) as text:
                 write_rows(text, axes, pieces)
             return
-        schema = pa.schema([(axis.column, _kind(axis, whole=_in_whole_numbers(axis))) for axis in axes])
-        with pyarrow.parquet.ParquetWriter(file, schema) as writer:
-            for piece in pieces:
-                columns = [_at_days(column, axis) for column, axis in zip(piece, axes, strict=True)]
-                arrays = [
-                    pa.array(column.tolist() if column.dtype == object else column, field.type)
-                    for column, field in zip(columns, schema, strict=True)
-                ]
-                writer.write_table(pa.table(arrays, schema=schema))
+        from dawa.publish import parquet  # noqa: PLC0415  likewise
+
+        kinds = [parquet.kind(axis, whole=_in_whole_numbers(axis)) for axis in axes]
+        columns = ([_at_days(column, axis) for column, axis in zip(piece, axes, strict=True)] for piece in pieces)
+        parquet.write_pieces(file, {axis.column: kind for axis, kind in zip(axes, kinds, strict=True)}, columns)
 
 
 def write_rows(target: TextIO, axes: Sequence[Axis], pieces: Iterable[Sequence[NDArray[Any]]]) -> None:
@@ -214,45 +180,14 @@ def _text(file: BinaryIO) -> Iterator[TextIO]:
     text.detach()  # and flush
 
 
+def _in_text(axis: OrderedAxis) -> bool:
+    """Whether tables hold its categories as text: they are, or have no type that a column can have."""
+    return typed(axis, axis.value(np.arange(axis.size))).dtype.kind in "OU"
+
+
 def _in_whole_numbers(axis: Axis) -> bool:
     """Whether synthetic values are whole numbers if the axis's borders are."""
     return axis.whole or axis.size > MOST_CELLS_IN_FLOATS
-
-
-def _kind(axis: Axis, *, whole: bool = False) -> pa.DataType:
-    """The type of a column with values of an axis."""
-    if isinstance(axis, DateAxis):
-        return pa.timestamp("us", axis.zone)
-    if isinstance(axis, AddressAxis):
-        return pa.string()
-    if isinstance(axis, OrderedAxis):
-        labels = typed(axis, axis.value(np.arange(axis.size)))
-        return pa.string() if labels.dtype == object else pa.from_numpy_dtype(labels.dtype)
-    large = isinstance(axis, NumberAxis) and axis.large_integers
-    whole &= large or max(abs(axis.start), abs(axis.stop)) < MOST_CELLS_IN_FLOATS
-    return pa.int64() if whole else pa.float64()
-
-
-def _labels(column: Sequence[Any]) -> pa.Array:
-    """Values of a grouping column, and none where all groups are meant; text if there is a group "other" of numbers."""
-    kinds = {type(one) for one in column if one is not None}
-    if kinds in ({int}, {bool}):
-        return pa.array(column, pa.int64() if kinds == {int} else pa.bool_())
-    return pa.array([None if one is None else str(one) for one in column], pa.string())
-
-
-def _value(text: Any, axis: Axis) -> Any:  # noqa: ANN401  an end of any kind
-    """An end of a range in the type of its column."""
-    if isinstance(axis, DateAxis):
-        return readings.end(text, axis.column, zone_named(axis.zone))
-    if isinstance(axis, OrderedAxis):
-        label = axis.labels[int(axis.border(text))]
-        return label if _kind(axis) != pa.string() else str(label)
-    if isinstance(axis, AddressAxis):
-        return str(text)
-    value = exact(text)
-    large = isinstance(axis, NumberAxis) and axis.large_integers
-    return int(value) if large and value.denominator == 1 else float(value)
 
 
 def _at_days(column: NDArray[Any], axis: Axis) -> NDArray[Any]:
@@ -261,7 +196,7 @@ def _at_days(column: NDArray[Any], axis: Axis) -> NDArray[Any]:
         return _days(column) if axis.daily else column
     if isinstance(axis, OrderedAxis):
         found = typed(axis, column)
-        return found.astype(str).astype(object) if _kind(axis) == pa.string() else found
+        return found.astype(str).astype(object) if _in_text(axis) else found
     if isinstance(axis, NumberAxis):
         return typed(axis, column) if _in_whole_numbers(axis) else column.astype(np.float64)
     return column

@@ -17,7 +17,7 @@ from typing import TextIO
 
 from dawa import limits, progress
 from dawa.errors import FolderError, ReleaseError
-from dawa.host import atomic
+from dawa.host import atomic, extras
 from dawa.host.scratch import HALF
 from dawa.plots import multiples, picture
 from dawa.publish import grouped, readme, tables
@@ -118,7 +118,9 @@ def prepared(
 
     Raises:
         FolderError: If the folder exists already, or cannot be written.
+        InstallationError: If its picture could not be drawn.
     """
+    extras.needed("The picture in the folder", extras.PICTURES, "release")
     with places.prepared(target, replace=replace) as place:
         try:
             atomic.write(place.scratch / ASKED, json.dumps([asdict(one) for one in asked]))
