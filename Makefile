@@ -2,6 +2,7 @@
 # make test   set everything up and test every part, without long tests; make test-long runs those, make test-all both
 # make check  lint, type-check, no float on private numbers; needs npm for the scripts of pages
 # make build  wheel, sdist and bill of materials in dist/, built twice and compared
+# make installed  the wheel in empty environments: alone, and with what releases need
 # make lowest the tests with the lowest versions that pyproject.toml allows
 # make locks  choose versions anew, with their hashes: make locks UPGRADE=--upgrade
 # make bench  speed and accuracy, as ratios to things measured in the same run
@@ -17,7 +18,7 @@ BUILD := .venv-build
 TESTS := $(BIN)/python -m pytest -n auto --dist worksteal
 COMPILE := $(BUILD)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE)
 
-.PHONY: demo test test-long test-all check build lowest locks bench rivals maps clean
+.PHONY: demo test test-long test-all check build installed lowest locks bench rivals maps clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -44,11 +45,14 @@ check: $(VENV)/.installed-dev node_modules/.installed
 build: $(BUILD)/.installed
 	locks/build.sh $(BUILD)/bin
 
+installed: build
+	locks/installed.sh $(PYTHON)
+
 lowest: $(BUILD)/.installed
 	locks/lowest.sh $(BUILD)/bin $(PYTHON)
 
 locks: $(BUILD)/.installed
-	$(COMPILE) pyproject.toml locks/build.in --output-file locks/run.txt
+	$(COMPILE) pyproject.toml locks/build.in --extra release --output-file locks/run.txt
 	$(COMPILE) pyproject.toml locks/build.in --extra test --extra check --constraint locks/run.txt --output-file locks/dev.txt
 	$(COMPILE) locks/tools.in locks/build.in --output-file locks/build.txt
 

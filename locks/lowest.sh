@@ -6,7 +6,7 @@ programs=$(realpath "$1")
 python=$2
 shift 2
 cd "$(dirname "$0")/.."
-"$programs/uv" pip compile --quiet --resolution lowest-direct --python "$python" --extra postgres --extra serve \
+"$programs/uv" pip compile --quiet --resolution lowest-direct --python "$python" --extra release --extra postgres --extra serve \
   --extra bench --output-file .venv-build/lowest.txt pyproject.toml locks/build.in
 grep -Ev '^ *#' .venv-build/lowest.txt
 rm -rf .venv-lowest

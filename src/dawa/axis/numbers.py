@@ -288,10 +288,12 @@ class EdgeAxis(Axis):
         return np.asarray(np.interp(borders, np.arange(len(self.cuts)), [float(cut) for cut in self.cuts]))
 
     def value_in(self, cell: int, part: Fraction) -> float:
-        """The float nearest to a value this part of the way between two edges, below the second."""
+        """The float nearest to a value this part of the way between two edges.
+
+        At the end of the way it is the second edge. No record there is in the cell, but some are as near as one likes.
+        """
         lo, hi = self.cuts[cell], self.cuts[cell + 1]
-        last = math.nextafter(float(hi), -math.inf)
-        return max(min(float(lo + part * (hi - lo)), last), float(lo))
+        return float(lo + part * (hi - lo))
 
     def border(self, value: object) -> Fraction:
         """Where a value lies among the edges, exactly."""
