@@ -3,6 +3,7 @@
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -84,7 +85,7 @@ def test_huge_axes_have_as_many_bins():
 def test_bins_follow_one_another(axis):
     every = list(axis)
     assert len(every) == axis.size
-    assert all(one[1] == two[0] for one, two in zip(every, every[1:], strict=False))
+    assert all(one[1] == two[0] for one, two in pairwise(every))
     assert all(lo < hi for lo, hi in every)
 
 

@@ -31,7 +31,7 @@ def arrow(columns: dict[str, NDArray[Any]]) -> "pa.Table":
 
 
 def _arrow(column: NDArray[Any]) -> "pa.Array":
-    """One column; text, if Arrow has no type for its values, as for whole numbers of more than 64 bits."""
+    """One column; text, if Arrow has no type for all of its values, such as ends of ranges in text and numbers."""
     import pyarrow as pa  # noqa: PLC0415  slow to load
 
     if column.dtype != object:
@@ -73,7 +73,7 @@ def xarray_of(histogram: Histogram) -> "xarray.Dataset":
         import xarray as xr  # noqa: PLC0415  optional
     except ImportError:
         raise missing("xarray") from None
-    dims = uhi.names(histogram.axes)
+    dims = [axis.column for axis in histogram.axes]
     found = {"value": histogram.values(), "standard_deviation": np.sqrt(histogram.variances())}
     coords = {
         name: (dim, values, {"long_name": axis.column, **uhi.units(axis)})

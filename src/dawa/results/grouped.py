@@ -298,7 +298,7 @@ class GroupedRelease(archive.Saveable, views.Viewed, Mapping[Group, Release]):
         return self.by
 
     def _told(self) -> dict[str, uhi.Word]:
-        named_by, found = [grouping.axis for grouping in self.by], views.words(self.privacy, self.about)
+        named_by, found = [grouping.axis for grouping in self.by], views.facts(self.privacy, self.about)
         for at, way in enumerate(patterns(self.by)):
             found |= histogram.said(named(named_by, way), [self.none], at)
         return found

@@ -396,7 +396,7 @@ class Release(archive.Saveable, views.Viewed):
 
     def _told(self) -> dict[str, uhi.Word]:
         group = {name: str(value) for name, value in zip(self.privacy.by, self.group, strict=False)}
-        return {**views.words(self.privacy, self.about), **{f"group: {name}": value for name, value in group.items()}}
+        return {**views.facts(self.privacy, self.about), **{f"group: {name}": value for name, value in group.items()}}
 
     def _kept(self) -> str:
         return self.privacy.kept

@@ -24,6 +24,7 @@ from dawa.arrays import BoolArray, IntArray
 from dawa.axis import AddressAxis, Axis, DateAxis, NumberAxis, OrderedAxis
 from dawa.axis.groups import Grouping, number
 from dawa.errors import DawaError, OptionError
+from dawa.limits import MOST_CELLS_IN_FLOATS
 from dawa.numerals import told
 from dawa.results import ends
 from dawa.results.answers import Figures, Ranged, check_confidence, figures_in_steps, finished
@@ -90,6 +91,7 @@ class Asked:
 
     def span(self, at: int, lo: object, hi: object) -> ends.Span | str:
         """A range on one axis in cells, or why there is none."""
+        lo, hi = _written(lo), _written(hi)
         key = (lo, hi, at)
         if key not in self._spans:
             if len(self._spans) >= KEPT:
@@ -253,6 +255,12 @@ def _values(column: "pa.ChunkedArray") -> NDArray[Any]:
     values = np.empty(len(listed), object)
     values[:] = listed
     return values
+
+
+def _written(end: object) -> object:
+    """A whole number as people write it: SQL made a float of it."""
+    whole = isinstance(end, float) and end.is_integer() and abs(end) < MOST_CELLS_IN_FLOATS
+    return int(end) if whole else end  # type: ignore[call-overload]  # a float
 
 
 def _plain(axis: Axis, lo: NDArray[Any], hi: NDArray[Any]) -> BoolArray:

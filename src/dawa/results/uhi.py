@@ -34,7 +34,7 @@ def document(
     return {
         "uhi_schema": 1,
         "writer_info": {"dawa": {"version": __version__}},
-        "axes": [_axis(axis, name) for axis, name in zip(axes, names(axes), strict=True)],
+        "axes": [_axis(axis) for axis in axes],
         "storage": {"type": "weighted", "values": np.array(values), "variances": np.array(variances)},
         "metadata": dict(metadata),
     }
@@ -75,11 +75,6 @@ def categories(axis: Axis) -> list[str] | list[int]:
     found = list(axis)
     if all(isinstance(name, int) and not isinstance(name, bool) and abs(name) < MOST_NUMBER for name in found):
         return found
-    return _distinct(found)
-
-
-def _distinct(found: Sequence[object]) -> list[str]:
-    """The same as text, with a stroke after what occurred before."""
     distinct: dict[str, None] = {}
     for name in map(str, found):
         free = name
@@ -89,16 +84,11 @@ def _distinct(found: Sequence[object]) -> list[str]:
     return list(distinct)
 
 
-def names(axes: Sequence[Axis]) -> list[str]:
-    """The columns of axes, none of them twice: a grouping column may be an axis, too."""
-    return _distinct([axis.column for axis in axes])
-
-
-def _axis(axis: Axis, name: str) -> dict[str, Any]:
+def _axis(axis: Axis) -> dict[str, Any]:
     under, over = flow_of(axis)
     about: dict[str, Word] = {"label": axis.column, **units(axis)}
-    if name not in TAKEN:
-        about["name"] = name
+    if axis.column not in TAKEN:
+        about["name"] = axis.column
     if axis.kind == "ordered":
         named = categories(axis)
         kind = "category_str" if isinstance(named[0], str) else "category_int"

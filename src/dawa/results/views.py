@@ -193,7 +193,7 @@ def grouped(groups: dict[str, NDArray[Any]], tables: Sequence[dict[str, NDArray[
     return {**dict(zip(called, first, strict=True)), **rest}
 
 
-def words(privacy: PrivacyStatement, about: About | None) -> dict[str, uhi.Word]:
+def facts(privacy: PrivacyStatement, about: About | None) -> dict[str, uhi.Word]:
     """What every histogram says of the release that it shows."""
     found: dict[str, uhi.Word] = {
         "epsilon": shown(privacy.epsilon),
