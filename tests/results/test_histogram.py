@@ -1,5 +1,6 @@
 """A release in bins: the numbers are those of the release, and so is their noise."""
 
+import pickle
 from functools import cache
 
 import matplotlib as mpl
@@ -126,11 +127,13 @@ def test_bins_of_a_histogram_are_asked_from_the_release(rel):
 
 
 def test_variances_of_narrow_bins_do_not_add_up():
-    """Least squares correlates the noise of buckets: who adds their variances is wrong by a third."""
+    """Least squares correlates the noise of buckets, and bins inside one bucket have one noise between them."""
     made = dawa.release({"age": np.arange(4000) % 120}, dawa.Axis("age", 0, 120), epsilon=1, seed=1, partition="none")
     all_of_it = made.histogram([0, 120]).variances()[0]
     assert all_of_it == pytest.approx(made.variances([0], [120])[0])
     assert made.variances().sum() > 1.3 * all_of_it
+    one = dawa.release({"age": np.arange(4000) % 120}, dawa.Axis("age", 0, 120), epsilon=1, seed=1, partition="one")
+    assert one.histogram(120).variances().sum() == pytest.approx(one.variances()[0] / 120)
 
 
 @cache
@@ -350,6 +353,13 @@ def test_a_million_buckets_and_cells():
     wide = grid.histogram([[0, 512, 1024], 1])
     assert wide.values().sum() == pytest.approx(grid.total.value)
     assert wide.variances()[0, 0] == pytest.approx(grid.variances([(0, 0)], [(512, 1024)])[0])
+
+
+def test_histograms_go_to_other_processes(rel, groups):
+    for one in (rel.histogram([20, 40, 60]), groups.histogram()):
+        again = pickle.loads(pickle.dumps(one))  # noqa: S301  our own
+        assert again == one
+    assert pickle.loads(pickle.dumps(rel.histogram()))[0:1] == rel.histogram()[0:1]  # noqa: S301
 
 
 def test_histograms_are_exported():

@@ -206,6 +206,25 @@ def test_a_name_that_is_in_use_is_kept(con, rel):
     assert con.sql("SELECT other_between(0, 120).value").fetchall()[0] == (sharper.total.value,)
 
 
+def test_a_function_of_another_connection_is_not_replaced(con, rel):
+    rel.to_duckdb(con, "income")
+    with con.cursor() as other:
+        assert other.sql("SELECT income_between(0, 120).value").fetchall() == [(rel.total.value,)], "they share it"
+        with pytest.raises(OptionError, match="another connection") as caught:
+            rel.to_duckdb(other, "income", replace=True)
+        assert "another name" in caught.value.hint
+        rel.to_duckdb(other, "mine")
+
+
+def test_a_table_of_the_database_is_hidden_and_stays(rel, tmp_path):
+    with duckdb.connect(tmp_path / "kept.duckdb") as connection:
+        connection.sql("CREATE TABLE income AS SELECT 1 AS x")
+        rel.to_duckdb(connection, "income", replace=True)
+        assert connection.sql("SELECT count(*) FROM income").fetchall() == [(len(rel.buckets),)]
+    with duckdb.connect(tmp_path / "kept.duckdb") as connection:
+        assert connection.sql("FROM income").fetchall() == [(1,)]
+
+
 @pytest.mark.parametrize("name", ["", "a b", "1x", 'x"; DROP TABLE y; --', "é", None, "x" * 300])
 def test_names_are_plain(con, rel, name):
     with pytest.raises(OptionError, match="no plain name"):

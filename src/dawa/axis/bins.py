@@ -8,12 +8,16 @@ histograms, so they are not equal. An axis on its own is equal to either: it say
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, fields
+from functools import cached_property
+from math import isnan
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dawa.arrays import FloatArray, IntArray, frozen
+from dawa.errors import AxisError
 
 if TYPE_CHECKING:
     from dawa.axis.base import Axis
@@ -72,7 +76,7 @@ class Binned:
 
     def binned(self, borders: IntArray, flow: tuple[bool, bool] | None = None) -> Self:
         """The same axis with these bins, given by their borders in cells."""
-        made = copy(self)
+        made = self.unbinned
         made.__dict__["_bins"] = Bins(frozen(borders), flow)
         return made
 
@@ -80,7 +84,8 @@ class Binned:
     def unbinned(self) -> Self:
         """The axis on its own."""
         made = copy(self)
-        made.__dict__.pop("_bins", None)
+        for name in ("_bins", "_numbers"):
+            made.__dict__.pop(name, None)
         return made
 
     @property
@@ -117,8 +122,32 @@ class Binned:
         place = range(len(self))[at]
         if self._bins is None:
             return self.bin_at(place, place + 1)
+        if self.kind != "ordered":
+            return self._numbers[place], self._numbers[place + 1]
         lo, hi = self._bins.borders[place : place + 2].tolist()
         return self.bin_at(lo, hi)
+
+    @cached_property
+    def _numbers(self: "Axis") -> list[float]:  # type: ignore[misc]
+        """The borders of bins as numbers: who plots asks for them one by one."""
+        found: list[float] = self.number(self.bins).tolist()
+        return found
+
+    def index(self: "Axis", value: object) -> int:  # type: ignore[misc]
+        """The number of the bin that a value lies in, as UHI counts: -1 is below all bins, and their number above.
+
+        Raises:
+            AxisError: If it is no value of the axis; numbers may lie outside.
+        """
+        try:
+            cell = self.border(value) // 1
+        except AxisError:
+            if self.kind == "ordered":
+                return len(self)
+            if self.kind not in {"numbers", "edges"} or not isinstance(value, Real) or isnan(value):
+                raise
+            return -1 if value < self.start else len(self)
+        return min(int(np.searchsorted(self.bins, int(cell), side="right")) - 1, len(self))
 
     def __iter__(self: "Axis") -> Iterator[Any]:  # type: ignore[misc]
         return map(self.__getitem__, range(len(self)))

@@ -3,8 +3,9 @@
 Along one axis the bins are the buckets, unless others are asked for. Over several axes buckets have any shape, so bins
 are cells, or runs of cells where there are too many. Groups are an axis of categories before the others.
 
-The noise of two buckets is correlated after least squares, so the variance of two bins together is not the sum of their
-variances. Whoever wants wider bins asks the release for them: ``rel.histogram(bins)``.
+The noise of two buckets is correlated after least squares, and bins inside one bucket have one noise between them. So
+the variance of two bins together is not the sum of their variances: it is mostly smaller in the first case, and larger
+in the second. Whoever wants wider bins asks the release for them: ``rel.histogram(bins)``.
 
 Records that are in no range are in the bins that UHI keeps for them, underflow and overflow, if it has any: below and
 above one axis of numbers, times or addresses, and not listed on one axis of categories. What lies on the axis but not
@@ -12,8 +13,9 @@ in the bins is there, too. All other ways of having no cell are in the histogram
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -28,8 +30,9 @@ from dawa.errors import AxisError, OptionError
 from dawa.limits import MOST_BINS, MOST_BOXES_BINNED
 from dawa.numerals import brief, told
 from dawa.queries.workload import Workload
-from dawa.results import ends, uhi
+from dawa.results import ends, indexing, uhi
 from dawa.results.estimate import Estimate
+from dawa.results.indexing import Bin
 
 Along = int | Sequence[AxisValue] | None
 """Bins along one axis: at most so many, or where they begin and the last one ends, or those of the release."""
@@ -66,12 +69,14 @@ class Histogram:
         with_flow: The numbers, and the bins below and above where there are such.
         variances_with_flow: The variances of their noise.
         metadata: What else is known: how private it is, and the records that have no bin.
+        again: Asks the release for other bins, given by their borders in cells.
     """
 
     axes: tuple[Axis, ...]
     with_flow: FloatArray
     variances_with_flow: FloatArray
     metadata: dict[str, uhi.Word]
+    again: Callable[[Sequence[IntArray]], "Histogram"] = field(repr=False)
 
     @property
     def kind(self) -> str:
@@ -96,6 +101,43 @@ class Histogram:
         Bins below and above end at infinity.
         """
         return self.values(flow), *(uhi.edges(axis, flow=flow) for axis in self.axes)
+
+    def __getitem__(self, at: Any) -> "Histogram | Bin":  # noqa: ANN401  whatever UHI says
+        """One bin, or some of them, or all of some in one, as UHI indexes; along one axis without groups.
+
+        Raises:
+            IndexError: If there is no such bin.
+            OptionError: If there are several axes, or no bin is left.
+        """
+        if len(self.axes) > 1:
+            raise OptionError(
+                "Bins of several axes are not cut.", "ask for others: rel.histogram(bins); hist.Hist(rel) cuts any."
+            )
+        axis, flow = self.axes[0], uhi.flow_of(self.axes[0])
+        if at is ...:
+            return self
+        if not isinstance(at, slice):
+            place = indexing.picked(axis, at, flow)
+            return Bin(float(self.with_flow[place]), float(self.variances_with_flow[place]))
+        found = indexing.cut(axis, at)
+        along = axis.bins[list(found.borders)]
+        if not found.summed:
+            return self.again([along])
+        lo = 0 if found.open[0] else along[0]
+        hi = axis.size if found.open[1] else along[-1]
+        alone = self.again([np.array([lo, hi])])
+        first, last = (alone.with_flow, alone.variances_with_flow), uhi.flow_of(alone.axes[0])
+        kept = slice(int(last[0] and not found.open[0]), len(alone.with_flow) - (last[1] and not found.open[1]))
+        return Bin(*(float(array[kept].sum()) for array in first))  # what is counted apart has noise of its own
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Histogram):
+            return NotImplemented
+        arrays = ("with_flow", "variances_with_flow")
+        same = all(np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays)
+        return same and self.axes == other.axes and self.metadata == other.metadata
+
+    __hash__ = None  # type: ignore[assignment]
 
     def _cut(self, array: FloatArray, *, flow: bool) -> FloatArray:
         """An array with bins below and above, or without."""
@@ -145,13 +187,26 @@ def of(
         OptionError: If these are no bins, or too many.
     """
     chosen = borders(axes, [part.estimate for part in parts], bins)
+    return _of(axes, parts, chosen, along, metadata or {})
+
+
+def _of(
+    axes: tuple[Axis, ...],
+    parts: Sequence[Measured],
+    chosen: Sequence[IntArray],
+    along: tuple[Axis, ...],
+    metadata: dict[str, uhi.Word],
+) -> Histogram:
+    """The same for bins whose borders are known, in cells."""
     flow = [_flow(axis, along_axis) if len(axes) == 1 else None for axis, along_axis in zip(axes, chosen, strict=True)]
     sums = [_with_apart(axes, part, chosen, flow[0]) for part in parts]
     kinds = [grouping.binned(np.arange(grouping.size + 1), (False, False)) for grouping in along]
     binned = [axis.binned(each, side or (False, False)) for axis, each, side in zip(axes, chosen, flow, strict=True)]
     shape = (*map(len, kinds), *sums[0][0].shape)
     values, variances = (frozen(np.array([found[i] for found in sums]).reshape(shape)) for i in (0, 1))
-    return Histogram((*kinds, *binned), values, variances, {**(metadata or {}), **_unplaced(axes, parts, flow[0])})
+    known = {**metadata, **_unplaced(axes, parts, flow[0])}
+    again = partial(_of, axes, parts, along=along, metadata=metadata)
+    return Histogram((*kinds, *binned), values, variances, known, again)
 
 
 def borders(axes: Sequence[Axis], estimates: Sequence[Estimate], bins: BinsLike) -> list[IntArray]:

@@ -186,12 +186,18 @@ def attach(connection: Any, name: str, table: "pa.Table", functions: dict[str, A
     check.flag(replace, "replace")
     if not replace:
         _check_free(inner, name, list(functions))
-    for function, asked in functions.items():
-        with suppress(duckdb.Error):  # there may be none
-            inner.remove_function(function)
-        how: dict[str, Any] = {"type": "arrow", "null_handling": "special"}
-        inner.create_function(function, _plainly(asked), asked.parameters, f"STRUCT({ANSWER})", **how)
-    inner.register(name, table)
+    how: dict[str, Any] = {"type": "arrow", "null_handling": "special"}
+    try:
+        for function, asked in functions.items():
+            with suppress(duckdb.Error):  # there may be none
+                inner.remove_function(function)
+            inner.create_function(function, _plainly(asked), asked.parameters, f"STRUCT({ANSWER})", **how)
+        inner.register(name, table)
+    except duckdb.Error as error:
+        raise OptionError(
+            f"This connection cannot have {name!r}: another connection has it, or had it in a transaction.",
+            "choose another name, or replace it on the connection that has it.",
+        ) from error
 
 
 def _plainly(asked: Asked) -> Callable[..., Any]:

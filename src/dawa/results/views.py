@@ -157,16 +157,16 @@ class Viewed:
         several axes it takes both ends on the first, both on the second, and so on. NULL has the answer NULL. Where
         there is no such range the numbers are NULL, and ``problem`` says why. With groups, ``income_between`` is about
         all of them together, and ``income_between_in('AA', lo, hi)`` about one. Nothing is written into a database:
-        view and functions last as long as the connection.
+        the view belongs to the connection, and the functions to all connections of this process to the same database.
 
         Args:
             connection: What ``duckdb.connect`` or ``ibis.duckdb.connect`` returns.
             name: What the view is called.
             confidence: That of every answer.
-            replace: Whether to replace what has the name.
+            replace: Whether to replace what has the name; a table of the database is hidden by it, and stays.
 
         Raises:
-            OptionError: If it is no connection, or has the name already.
+            OptionError: If it is no connection, or the name is in use.
         """
         estimates = tuple(part.estimate for part in self._measured())
         asked = sql.functions_of(str(name), self.axes, estimates, self._groupings(), self._kept(), confidence)
