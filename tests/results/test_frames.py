@@ -144,6 +144,15 @@ def test_xarray_has_times_and_addresses_and_groups(groups):
     assert isinstance(nets, xr.Dataset)
 
 
+def test_dimensions_have_names_of_their_own():
+    axes = [dawa.Axis(name, 0, 2) for name in ("value", "x", "x_lo")]
+    made = dawa.release({axis.column: [1] * 9 for axis in axes}, axes, epsilon=1, seed=0)
+    found = made.to_xarray()
+    assert found["value"].dims == ("axis_value", "x", "axis_x_lo")
+    assert found["axis_value"].attrs["long_name"] == "value"
+    assert made.to_polars().columns[:2] == ["value_lo", "value_hi"]
+
+
 @pytest.mark.parametrize(("library", "call"), [("polars", "to_polars"), ("xarray", "to_xarray")])
 def test_the_error_says_what_to_install(monkeypatch, rel, library, call):
     monkeypatch.setitem(sys.modules, library, None)

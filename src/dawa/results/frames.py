@@ -4,6 +4,7 @@ Arrow is how libraries hand tables to one another without a copy, so what reads 
 pandas, Ibis and others.
 """
 
+from collections.abc import Sequence
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,7 @@ def xarray_of(histogram: Histogram) -> "xarray.Dataset":
         import xarray as xr  # noqa: PLC0415  optional
     except ImportError:
         raise missing("xarray") from None
-    dims = [axis.column for axis in histogram.axes]
+    dims = _dims(histogram.axes)
     found = {"value": histogram.values(), "standard_deviation": np.sqrt(histogram.variances())}
     coords = {
         name: (dim, values, {"long_name": axis.column, **uhi.units(axis)})
@@ -81,6 +82,18 @@ def xarray_of(histogram: Histogram) -> "xarray.Dataset":
         for name, values in _along(dim, axis).items()
     }
     return xr.Dataset({name: (dims, array) for name, array in found.items()}, coords, dict(histogram.metadata))
+
+
+def _dims(axes: Sequence[Axis]) -> list[str]:
+    """What dimensions are called: as the columns are, unless the name is that of something else."""
+    taken, dims = {"value", "standard_deviation"}, []
+    for axis in axes:
+        dim = axis.column
+        while taken & {dim, f"{dim}_lo", f"{dim}_hi"}:
+            dim = f"axis_{dim}"
+        taken |= {dim, f"{dim}_lo", f"{dim}_hi"}
+        dims.append(dim)
+    return dims
 
 
 def _along(dim: str, axis: Axis) -> dict[str, NDArray[Any]]:
