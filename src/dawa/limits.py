@@ -62,6 +62,14 @@ MOST_CELLS_SMOOTHED = 2**20
 MOST_RUNS = 2**26
 """Runs of all queries together; a rectangle has about as many runs as cells along its edge."""
 
+# Histograms.
+
+MOST_BINS = 2**20
+"""Bins of a histogram other than the buckets of a line; all groups count."""
+
+MOST_BOXES_BINNED = 2**14
+"""Bins over several axes if there are too many cells for a bin each: every bin is a box that is asked for."""
+
 # Queries.
 
 MOST_QUERIES_ENUMERATED = 2**24

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dawa import check
+from dawa.arrays import FloatArray
 from dawa.axis.base import Axis, Missing, Outside, State, labelled
 from dawa.errors import AxisError, OptionError
 from dawa.limits import MOST_BITS_OF_ADDRESSES
@@ -29,7 +30,7 @@ EXAMPLES = {4: ("10.0.0.0/8", "10.1.2.3"), 6: ("2001:db8::/32", "2001:db8::1")}
 NETWORK = re.compile(r"([0-9A-Fa-f.:]{2,45})/([0-9]{1,3})")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AddressAxis(Axis):
     """Addresses inside ``within``, in cells that are networks of ``prefix`` bits.
 
@@ -134,6 +135,12 @@ class AddressAxis(Axis):
         return labelled(
             [written(int(self.first + place * self.width // 1), self.version) for place in places], borders.shape
         )
+
+    def number(self, border: ArrayLike) -> FloatArray:
+        """The address at a cell border as a number, or the float nearest to it."""
+        borders = np.asarray(border, np.int64)
+        found = [float(self.first + place * self.width) for place in borders.reshape(-1).tolist()]
+        return np.array(found).reshape(borders.shape)
 
     def value_in(self, cell: int, part: Fraction) -> str:
         """The network that a cell is, or its address if it has but one, whatever the part."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dawa.axis.bins import Binned
 from dawa.errors import AxisError, OptionError
 from dawa.limits import MOST_CELLS_ON_AXIS, MOST_NAME
 from dawa.numerals import brief, told
@@ -39,7 +40,7 @@ KINDS: dict[str, Any] = {}
 """Every kind of axis by its name; the package imports every kind. All but "auto" occur in release files."""
 
 
-class Axis:
+class Axis(Binned):
     """Numbers from ``start`` up to but not including ``stop``, in cells of width ``step``.
 
     ``Axis.edges``, ``Axis.dates``, ``Axis.ipv4``, ``Axis.ipv6`` and ``Axis.ordered`` make the other kinds.

@@ -6,6 +6,7 @@ the line of real elapsed time: an hour is an hour, and the days on which clocks 
 Cells have a fixed length, or follow the calendar: months and years, and days and weeks in a zone.
 """
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,11 +19,12 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dawa.arrays import FloatArray, IntArray
 from dawa.axis import readings
-from dawa.axis.base import NO_BOUNDS, Axis, Missing, Outside, labelled
+from dawa.axis.base import NO_BOUNDS, Axis, Missing, Outside, Places, labelled
 from dawa.axis.readings import MONTHS, UNITS
 from dawa.errors import AxisError
-from dawa.limits import MOST_CALENDAR_CELLS
+from dawa.limits import MOST_CALENDAR_CELLS, MOST_CELLS_IN_FLOATS
 from dawa.numerals import brief, told
 
 LAST = readings.ticks(datetime(9999, 12, 31))  # noqa: DTZ001  in no zone
@@ -40,7 +42,7 @@ class Run(NamedTuple):
     """The length of each cell, in microseconds."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DateAxis(Axis):
     """Times from ``start`` up to but not including ``stop``, in steps of the clock or of the calendar.
 
@@ -227,6 +229,12 @@ class DateAxis(Axis):
                 found[i] += int(place % 1 * (self._edge(place // 1 + 1) - found[i]))
         return self._times(found, borders.shape)
 
+    def number(self, border: ArrayLike) -> FloatArray:
+        """The time at a cell border in days since 1970: as it is written, or of UTC if there is a zone."""
+        borders = np.asarray(border, np.int64)
+        ticks = np.array([self._edge(place) for place in borders.reshape(-1).tolist()], np.int64)
+        return (ticks / UNITS["day"]).reshape(borders.shape)
+
     def _times(self, ticks: list[int], shape: tuple[int, ...]) -> NDArray[Any]:
         """Microseconds since 1970 as times: datetime64, or datetimes in the axis' zone."""
         zone = zone_named(self.zone)
@@ -250,6 +258,30 @@ class DateAxis(Axis):
             return Fraction(size)
         here = self._edge(cell)
         return cell + Fraction(tick - here, self._edge(cell + 1) - here)
+
+    def places(self, values: NDArray[Any]) -> Places | None:
+        """Where many times lie among the cell borders; None if they need a look one by one."""
+        if values.dtype.kind != "M" or self.zone is not None:
+            return None
+        times = values.astype("M8[us]")
+        ticks, first, last = times.astype(np.int64), readings.ticks(self.start), readings.ticks(self.stop)
+        if not (times.astype(values.dtype) == values).all() or ((ticks < first) | (ticks > last)).any():
+            return None
+        if self._length is None:
+            cell = np.minimum(np.searchsorted(self._edges, ticks, side="right") - 1, self.size)
+            width = np.append(np.diff(self._edges), 1)[cell]
+            rest = ticks - self._edges[cell]
+        else:
+            width = np.array(self._length)
+            cell, rest = np.divmod(ticks - first, self._length)
+        if width.max() >= MOST_CELLS_IN_FLOATS:
+            return None
+        return cell, np.minimum(rest / width, math.nextafter(1, 0))
+
+    @cached_property
+    def _edges(self) -> IntArray:
+        """All borders, where cells follow the calendar."""
+        return np.array([self._edge(border) for border in range(self.size + 1)], np.int64)
 
     def _reading(self) -> str:
         where = f"in the time zone {self.zone}" if self.zone else "as they are written, without a time zone"

@@ -30,7 +30,7 @@ MOST_WHOLE = 2**62
 """The same limit for whole numbers."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NumberAxis(Axis):
     """Numbers from ``start`` up to but not including ``stop``, in cells of width ``step``.
 
@@ -217,7 +217,7 @@ def _units(values: NDArray[Any], tens: int) -> IntArray | None:
     return near.astype(np.int64) if exactly.all() else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EdgeAxis(Axis):
     """Numbers in cells between edges.
 

@@ -16,7 +16,7 @@ from dawa.numerals import brief, is_number, told
 Label = str | int | bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OrderedAxis(Axis):
     """Categories from the lowest to the highest, one cell each.
 

@@ -1,4 +1,4 @@
-from . import about, answers, estimate, file, grouped, keeping, margins, overview, release, statement, tabled
+from . import about, answers, estimate, file, grouped, histogram, keeping, margins, overview, release, statement, tabled
 
 __all__ = [
     "about",
@@ -6,6 +6,7 @@ __all__ = [
     "estimate",
     "file",
     "grouped",
+    "histogram",
     "keeping",
     "margins",
     "overview",

@@ -84,7 +84,11 @@ def corners(axes: Sequence[Axis], asked: Sequence[tuple[object, object]]) -> Cor
     Raises:
         DawaError: If an end is not a value of its axis, or a range is empty.
     """
-    every = [spans(axes, lo, hi) for lo, hi in asked]
+    return of_spans(axes, [spans(axes, lo, hi) for lo, hi in asked])
+
+
+def of_spans(axes: Sequence[Axis], every: Sequence[tuple[Span, ...]]) -> Corners:
+    """The same for ranges whose borders are known."""
     lo, hi = (np.array([[float(span[end]) for span in query] for query in every]) for end in (0, 1))
     whole = np.array([all(end.denominator == 1 for span in query for end in span) for query in every])
     if len(axes) > 1:
@@ -158,7 +162,15 @@ def _in_bulk(axes: Sequence[Axis], lo: NDArray[Any] | None, hi: NDArray[Any] | N
     """Ranges in arrays, all at once; None if they need a look one by one, perhaps because one of them cannot be."""
     if lo is None or hi is None or lo.shape != hi.shape:
         return None
-    found = [[axis.places(ends[:, i]) for i, axis in enumerate(axes)] for ends in (lo, hi)]
+    found = in_columns(axes, *(list(ends.T) for ends in (lo, hi)))
+    return found and Asked(_told(lo), _told(hi), *found)
+
+
+def in_columns(
+    axes: Sequence[Axis], lo: Sequence[NDArray[Any]], hi: Sequence[NDArray[Any]]
+) -> tuple[Corners, list[str]] | None:
+    """Ranges in columns, one for each axis, all at once, and what each holds; None if they need a look one by one."""
+    found = [[axis.places(end) for axis, end in zip(axes, ends, strict=True)] for ends in (lo, hi)]
     lows, highs = ([places for places in each if places is not None] for each in found)
     if len(lows) < len(axes) or len(highs) < len(axes):
         return None
@@ -170,7 +182,14 @@ def _in_bulk(axes: Sequence[Axis], lo: NDArray[Any] | None, hi: NDArray[Any] | N
     whole = np.logical_and.reduce([part == 0 for _, part in (*lows, *highs)])
     start, stop = (np.stack([cell + part for cell, part in places], axis=1) for places in (lows, highs))
     line = (lows[0], highs[0]) if len(axes) == 1 else ()
-    return Asked(_told(lo), _told(hi), Corners(start, stop, whole, line), _held_by_each(axes, first, last))
+    return Corners(start, stop, whole, line), _held_by_each(axes, first, last)
+
+
+def held_in(axes: Sequence[Axis], every: Sequence[tuple[Span, ...]]) -> list[str]:
+    """What ranges hold besides their own values, in words, for ranges whose borders are known."""
+    first = np.array([[start == 0 for start, _ in spans] for spans in every])
+    last = np.array([[stop == axis.size for axis, (_, stop) in zip(axes, spans, strict=True)] for spans in every])
+    return _held_by_each(axes, first, last)
 
 
 def _rounded_away(axis: Axis, cell: IntArray, part: FloatArray) -> bool:
@@ -180,6 +199,8 @@ def _rounded_away(axis: Axis, cell: IntArray, part: FloatArray) -> bool:
 
 def _told(ends: NDArray[Any]) -> list[Any]:
     """Ends as Python has them; with several axes, one for each."""
+    if ends.dtype.kind == "M":  # Python has no nanoseconds
+        return list(ends[:, 0]) if ends.shape[1] == 1 else list(map(tuple, ends))
     return ends[:, 0].tolist() if ends.shape[1] == 1 else list(map(tuple, ends.tolist()))
 
 

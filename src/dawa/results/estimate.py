@@ -112,6 +112,13 @@ class Estimate:
         return cells.reshape(self.shape)
 
     @cached_property
+    def cell_variances(self) -> FloatArray:
+        """The variance of the noise in every cell, in the shape of the counts: that of its part of its bucket."""
+        widths, variances = np.diff(self.buckets.bounds), np.empty(self.size)
+        variances[self.buckets.order(self.shape)] = np.repeat(self.variances_alone / widths.astype(float) ** 2, widths)
+        return frozen(variances.reshape(self.shape))
+
+    @cached_property
     def placed(self) -> Line | Grid | None:
         """Where records lie inside buckets; None if they lie evenly."""
         if self.inside == "even":

@@ -17,15 +17,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from dawa import check, infer
 from dawa.axis import Axis
-from dawa.axis.apart import patterns
+from dawa.axis.apart import named, patterns
 from dawa.axis.base import labelled
 from dawa.axis.groups import Group, Grouping, combinations, number
 from dawa.errors import OptionError, ReleaseError
-from dawa.results import archive, comparing, ends, file, quantiles, tabled
+from dawa.results import archive, comparing, ends, file, histogram, quantiles, uhi, views
 from dawa.results.about import About
 from dawa.results.answers import Answer, Ranged, Steps, finished
 from dawa.results.ends import End
 from dawa.results.estimate import Estimate
+from dawa.results.histogram import Measured
 from dawa.results.insides import Inside
 from dawa.results.release import ROWS, Apart, Release, answers_of, apart_of
 from dawa.results.statement import PrivacyStatement
@@ -33,7 +34,6 @@ from dawa.results.statistics import Statistic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from pandas import DataFrame
 
 
 FIELDS = {field.name for field in fields(Release)}
@@ -44,7 +44,7 @@ class OneGroupError(OptionError, AttributeError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupedRelease(archive.Saveable, Mapping[Group, Release]):
+class GroupedRelease(archive.Saveable, views.Viewed, Mapping[Group, Release]):
     """A release with a histogram for each group: ``rel["AA"]`` is the release of one, ``rel.answer`` is about all.
 
     With several grouping columns a group is one value of each: ``rel["AA", "JFK"]``.
@@ -209,20 +209,8 @@ class GroupedRelease(archive.Saveable, Mapping[Group, Release]):
         They were counted at no further cost, because a record is in a group or in none. Records of a group that have no
         cell on an axis are in that group's own ``apart``.
         """
-        named = [grouping.axis for grouping in self.by]
-        return apart_of(named, patterns(self.by), [self.none], confidence, self.privacy.kept)
-
-    def to_pandas(self) -> "DataFrame":
-        """The groups' tables under one another, with a column for each grouping column before the others.
-
-        Raises:
-            OptionError: If there are too many cells, or pandas is not installed.
-        """
-        tables = [self._columns(rel) for rel in self.values()]
-        groups = self._group_columns(np.repeat(np.arange(len(self)), [len(table["value"]) for table in tables]))
-        names = tabled.beside(list(groups), tables[0])
-        rest = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
-        return tabled.frame({**dict(zip(names, groups.values(), strict=True)), **rest})
+        columns = [grouping.axis for grouping in self.by]
+        return apart_of(columns, patterns(self.by), [self.none], confidence, self.privacy.kept)
 
     def sample(self, size: int, seed: int | None = None) -> NDArray[Any]:
         """Synthetic rows with the released distribution: a value of each grouping column, then one of each axis.
@@ -303,8 +291,26 @@ class GroupedRelease(archive.Saveable, Mapping[Group, Release]):
     def _note(self, lo: object, hi: object) -> str:
         return "; ".join(part for part in (ends.held(self.axes, lo, hi), self.privacy.kept) if part)
 
-    def _columns(self, rel: Release) -> dict[str, NDArray[Any]]:
-        return rel.buckets.columns() if len(self.axes) == 1 else tabled.cells(self.axes, rel.estimate)
+    def _measured(self) -> list[Measured]:
+        return [Measured(estimate, others) for estimate, others in zip(self.estimates, self.others, strict=True)]
+
+    def _groupings(self) -> tuple[Grouping, ...]:
+        return self.by
+
+    def _told(self) -> dict[str, uhi.Word]:
+        named_by, found = [grouping.axis for grouping in self.by], views.facts(self.privacy, self.about)
+        for at, way in enumerate(patterns(self.by)):
+            found |= histogram.said(named(named_by, way), [self.none], at)
+        return found
+
+    def _kept(self) -> str:
+        return self.privacy.kept
+
+    def _table(
+        self, lo: ArrayLike | None = None, hi: ArrayLike | None = None, confidence: float = 0.95
+    ) -> dict[str, NDArray[Any]]:
+        tables = [rel._table(lo, hi, confidence) for rel in self.values()]  # noqa: SLF001  a release too
+        return views.grouped(self._group_columns(np.arange(len(self))), tables)
 
     def _group_columns(self, at: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """The value of each grouping column, for rows of these groups."""

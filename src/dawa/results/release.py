@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,12 +20,13 @@ from dawa.errors import OptionError
 from dawa.limits import MOST_CELLS_IN_FLOATS
 from dawa.numerals import told
 from dawa.queries.bucket_queries import BucketQueries
-from dawa.results import archive, bands, comparing, ends, file, quantiles, statistics, tabled
+from dawa.results import archive, bands, comparing, ends, file, histogram, quantiles, statistics, tabled, uhi, views
 from dawa.results.about import About
 from dawa.results.answers import Answer, Ranged, Steps, answers_in_steps, figures_in_steps, finished
 from dawa.results.bands import Band
 from dawa.results.ends import End, Range
 from dawa.results.estimate import Estimate
+from dawa.results.histogram import Measured
 from dawa.results.insides import Grid, Line
 from dawa.results.quantiles import Quantile
 from dawa.results.statement import PrivacyStatement
@@ -32,7 +34,6 @@ from dawa.results.statistics import Statistic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from pandas import DataFrame
 
 
 ROWS = 2**16
@@ -85,11 +86,11 @@ def answers_of(ranged: Sequence[Ranged], asked: ends.Asked, kept: str, confidenc
 
 
 @dataclass(frozen=True, eq=False)
-class Release(archive.Saveable):
+class Release(archive.Saveable, views.Viewed):
     """An estimate with its axes and its privacy statement.
 
     Attributes:
-        axes: The attributes, one to four.
+        axes: The attributes, one to four, each with its bins, as ``values`` has them.
         estimate: Bucket totals and what is known about their noise.
         privacy: What is protected, and how much was spent.
         others: The records that have no cell on some axis, one bucket for each way of having none; None if they were
@@ -109,6 +110,10 @@ class Release(archive.Saveable):
     def __post_init__(self) -> None:
         if self.about is not None:
             object.__setattr__(self, "about", self.about.dated() if self.about.to_json() else None)
+        usual = histogram.default(self.axes, [self.estimate])
+        object.__setattr__(
+            self, "axes", tuple(axis.binned(along) for axis, along in zip(self.axes, usual, strict=True))
+        )
 
     @property
     def id(self) -> str | None:
@@ -152,26 +157,6 @@ class Release(archive.Saveable):
         lows, highs = ([getattr(axis, end) for axis in self.axes] for end in ("start", "stop"))
         return self._answers(ends.one_by_one(self.axes, [(lows, highs)]), 0.95)[0]
 
-    def to_pandas(
-        self, lo: ArrayLike | None = None, hi: ArrayLike | None = None, confidence: float = 0.95
-    ) -> "DataFrame":
-        """A row for each bucket on one axis, for each cell on several; or for each of many ranges, with error bars.
-
-        A million ranges in arrays take seconds. The columns are those of ``Answer``; with several axes, the ends have a
-        column for each.
-
-        Raises:
-            AxisError: If an end lies outside the axis.
-            OptionError: If there are too many cells, or pandas is not installed.
-        """
-        if lo is not None or hi is not None:
-            asked = ends.asked(self.axes, lo, hi)
-            ranged = Ranged(self.estimate, *ends.placed(asked.corners, self.estimate))
-            figures = finished(figures_in_steps([ranged], confidence))
-            return tabled.frame({**ends.columns(self.axes, asked), **figures._asdict()})
-        one = len(self.axes) == 1
-        return tabled.frame(self.buckets.columns() if one else tabled.cells(self.axes, self.estimate))
-
     def answer(self, lo: End, hi: End | None = None, confidence: float = 0.95) -> Answer:
         """How many records lie from ``lo`` up to but not including ``hi``.
 
@@ -212,17 +197,38 @@ class Release(archive.Saveable):
             return []
         return apart_of(self.axes, ways, [self.others], confidence, self.privacy.kept)
 
+    @property
+    def kind(self) -> str:
+        """What bins hold, as UHI calls it: numbers of records."""
+        return histogram.COUNT
+
     def values(self, lo: ArrayLike | None = None, hi: ArrayLike | None = None) -> FloatArray:
-        """The estimated number of records in each bucket, or in each of many ranges."""
+        """The estimated number of records in each bin, or in each of many ranges.
+
+        The bins are the buckets of one axis; over several axes, a grid of cells, or of runs of cells if there are more
+        than a million.
+        """
         if lo is None and hi is None:
-            return self.estimate.totals
+            return self._binned[0]
         return self.estimate.totals_of(self._on_buckets(lo, hi).queries)
 
     def variances(self, lo: ArrayLike | None = None, hi: ArrayLike | None = None) -> FloatArray:
-        """The variance of the noise in each bucket's total, or in each of many ranges, before post-processing."""
+        """The variance of the noise in each bin's number, or in each of many ranges, before post-processing.
+
+        Noise is correlated, so the variance of two bins together is not the sum of theirs: ask for the range.
+        """
         if lo is None and hi is None:
-            return self.estimate.variances_alone.copy()
+            return self._binned[1].copy()
         return self.estimate.variances_of(self._on_buckets(lo, hi).queries)
+
+    def counts(self) -> FloatArray:
+        """The effective number of entries of each bin, as UHI defines it: its value squared, over its variance."""
+        return histogram.effective(*self._binned)
+
+    @cached_property
+    def _binned(self) -> tuple[FloatArray, FloatArray]:
+        """Values and variances in the bins of the axes."""
+        return histogram.binned(self.estimate, [axis.bins for axis in self.axes])
 
     def quantile(self, fraction: float, confidence: float = 0.95) -> Quantile:
         """The smallest value up to which at least this fraction of the records lies: 0.5 gives the median.
@@ -384,6 +390,26 @@ class Release(archive.Saveable):
         from dawa.plots import picture  # noqa: PLC0415  it draws releases
 
         return picture.figure(self, path)
+
+    def _measured(self) -> list[Measured]:
+        return [Measured(self.estimate, self.others)]
+
+    def _told(self) -> dict[str, uhi.Word]:
+        group = {name: str(value) for name, value in zip(self.privacy.by, self.group, strict=False)}
+        return {**views.facts(self.privacy, self.about), **{f"group: {name}": value for name, value in group.items()}}
+
+    def _kept(self) -> str:
+        return self.privacy.kept
+
+    def _table(
+        self, lo: ArrayLike | None = None, hi: ArrayLike | None = None, confidence: float = 0.95
+    ) -> dict[str, NDArray[Any]]:
+        if lo is not None or hi is not None:
+            asked = ends.asked(self.axes, lo, hi)
+            ranged = Ranged(self.estimate, *ends.placed(asked.corners, self.estimate))
+            figures = finished(figures_in_steps([ranged], confidence))
+            return {**ends.columns(self.axes, asked), **figures._asdict()}
+        return self.buckets.columns() if len(self.axes) == 1 else tabled.cells(self.axes, self.estimate)
 
     def _document(self) -> dict[str, Any]:
         """The same with arrays in the place of long lists."""
