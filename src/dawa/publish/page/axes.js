@@ -148,6 +148,20 @@ const axes = (() => {
     return found;
   }
 
+  /** Borders that divide a part of an axis into about this many runs of cells at most: where people would divide it. */
+  function runs(axis, from, to, most) {
+    const [first, last] = [Math.floor(from), Math.min(Math.ceil(to), axis.size)];
+    const round = () => axis.ticks(first, last, most).map(({ at }) => Math.round(at));
+    const plain = (gap) => some(first, last, (last - first + 1) / gap);
+    const inner =
+      last - first <= most
+        ? plain(1)
+        : axis.kind === "dates" || axis.kind === "addresses"
+          ? round()
+          : plain(axis.kind === "numbers" ? numbers.niceStep((last - first) / most) : (last - first) / most);
+    return [...new Set([first, ...inner, last])].filter((at) => at >= first && at <= last).sort((a, b) => a - b);
+  }
+
   /** A span of whole cells, as dragging makes it; ends says whether it holds the first and the last cell. */
   const cells = (axis, lo, hi) => ({
     lo,
@@ -176,5 +190,5 @@ const axes = (() => {
     return first && last ? ` The first cell is counted with ${first}, the last with ${last}.` : "";
   }
 
-  return { of, cells, said, note, edges };
+  return { of, runs, cells, said, note, edges };
 })();

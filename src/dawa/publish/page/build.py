@@ -57,6 +57,7 @@ SCRIPTS = (
     "cumulative.js",
     "heat.js",
     "map.js",
+    "marginals.js",
     "panel.js",
     "comparing.js",
     "apart.js",
@@ -246,7 +247,7 @@ def _summary(release: AnyRelease) -> str:
     for axis in release.axes:
         lo, hi = written(axis, [0], [axis.size])
         ranges.append(f"{axis.column} from {lo[0]} to {hi[0]}")
-    how = {1: "Drag or type any range", 2: "Drag or type any rectangle"}.get(len(ranges), "Type any box")
+    how = {1: "Drag or type any range", 2: "Drag or type any rectangle"}.get(len(ranges), "Drag or type any box")
     rest = "how sure that number is, and why it exposes nobody in the data."
     told = rest if release.privacy.exposes_nobody else "and how sure that number is."
     counted = f"how many {called(release.about)}{'' if isinstance(release, Release) else ' of each group'} lie in it"

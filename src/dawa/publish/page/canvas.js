@@ -96,6 +96,25 @@ const drawing = (() => {
     }
   }
 
+  /** Labels upwards from zero, about so many, or one for each power of ten. */
+  function heights(top, log, most) {
+    const ticks = [{ at: 0, text: "0" }];
+    if (log) {
+      for (let at = 1; at <= top; at *= 10) {
+        ticks.push({ at, text: numbers.value(at, 1) });
+      }
+      if (top < 1) {
+        ticks.push({ at: top, text: numbers.value(top, top / 10) });
+      }
+    } else {
+      const gap = numbers.niceStep(top / most);
+      for (let i = 1; i * gap <= top; i += 1) {
+        ticks.push({ at: i * gap, text: numbers.value(i * gap, gap) });
+      }
+    }
+    return ticks;
+  }
+
   /** A triangle that points away from the picture; direction is where its tip lies. */
   function tip(context, x, y, [across, up], size) {
     context.beginPath();
@@ -166,7 +185,7 @@ const drawing = (() => {
   function renew(id) {
     const made = document.getElementById(id).cloneNode(false);
     made.removeAttribute("style");
-    made.classList.remove("map");
+    made.classList.remove("map", "lanes");
     document.getElementById(id).replaceWith(made);
   }
 
@@ -190,6 +209,7 @@ const drawing = (() => {
     moved,
     bottomAxis,
     leftAxis,
+    heights,
     tip,
     edgeMarks,
   };

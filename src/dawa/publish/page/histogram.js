@@ -73,21 +73,7 @@ const histogram = (() => {
       }
       top = top > 0 ? top * 1.04 : 1;
       const y = (value) => area.top + area.height * (1 - Math.min(scaled(value) / scaled(top), 1.02));
-      const ticks = [{ at: 0, text: "0" }];
-      if (log) {
-        for (let at = 1; at <= top; at *= 10) {
-          ticks.push({ at, text: numbers.value(at, 1) });
-        }
-        if (top < 1) {
-          ticks.push({ at: top, text: numbers.value(top, top / 10) });
-        }
-      } else {
-        const gap = numbers.niceStep(top / 5);
-        for (let i = 1; i * gap <= top; i += 1) {
-          ticks.push({ at: i * gap, text: numbers.value(i * gap, gap) });
-        }
-      }
-      return { y, ticks };
+      return { y, ticks: drawing.heights(top, log, 5) };
     }
 
     function draw() {
@@ -193,18 +179,12 @@ const histogram = (() => {
       context.fillStyle = paint.pickSoft;
       context.fillRect(left, area.top, right - left, area.height);
       context.fillStyle = paint.pick;
-      for (const at of [lo, hi]) {
+      [lo, hi].forEach((at, i) => {
         if (x(at) >= area.left - 1 && x(at) <= area.left + area.width + 1) {
-          context.fillRect(x(at) - 1, area.top, 2, area.height);
-          context.beginPath();
-          context.roundRect(x(at) - 5, area.top + area.height / 2 - 16, 10, 32, 5);
-          context.fill();
+          handles.grip(context, x(at), i, area);
         }
-      }
-      sliders[0].forEach((element, i) => {
-        const end = i ? "hi" : "lo";
-        const box = { x: clip(i ? hi : lo) - 8, y: area.top, width: 16, height: area.height };
-        handles.place(element, page.span(), end, box);
+        const zone = handles.zone([left, right], i, area, host.clientWidth);
+        handles.place(sliders[0][i], page.span(), i ? "hi" : "lo", zone);
       });
     }
 

@@ -36,7 +36,7 @@ function answerNow() {
     note: note(),
     records: data.records,
     bucketSaid: onLine ? bucketSaid : null,
-    pictured: pictures !== null,
+    pictured: pictures !== null && shape.length < 3,
   };
   const sentence = panel.show(answer, level, words);
   clearTimeout(spoken);
@@ -344,14 +344,18 @@ function draw() {
     by("explore-title").textContent = "Choose a rectangle";
     by("keys").textContent = `${hint}.`;
   } else {
-    for (const id of ["chart", "keys"]) {
-      by(id).hidden = true;
-    }
-    document.querySelector(".toolbar").hidden = true;
-    document.querySelector(".explorer").classList.add("plain");
-    by("explore-title").textContent = "Choose a box";
-    by("caption").textContent = "There is no picture of these axes. Type both ends on each axis.";
-    return;
+    const all = {
+      axes: everyAxis,
+      answers,
+      records: data.records,
+      spans: () => spans,
+      level: () => level,
+      ready: () => ready,
+      change: changed,
+    };
+    pictures = marginals.make(by("chart"), all);
+    by("explore-title").textContent = "Choose a range on each axis";
+    by("keys").textContent = `${hint}, Ctrl with arrows goes from bar to bar.`;
   }
   by("caption").textContent = pictures.caption();
   if (steep !== null) {
@@ -481,11 +485,6 @@ function enter(at) {
   list = groups.of(data);
   spans = started();
   onLine = list[0].onLine;
-  for (const id of ["chart", "keys"]) {
-    by(id).hidden = false;
-  }
-  document.querySelector(".toolbar").hidden = false;
-  document.querySelector(".explorer").classList.remove("plain");
   by("explore-title").textContent = "Choose a range";
   panel.fields(everyAxis, typed);
   write();
