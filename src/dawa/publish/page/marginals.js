@@ -3,8 +3,8 @@
 // Every bar is an answer of the release, with its error bars. A range that is dragged on one axis filters the rest; what
 // is asked in a frame is bounded by time, so dragging stays smooth and the bars follow as fast as answers do.
 const marginals = (() => {
-  const MARGIN = { left: 58, right: 14, top: 6, bottom: 28 };
-  const [MOST_BARS, NARROWEST, HEIGHT] = [60, 9, 132];
+  const MARGIN = { left: 58, right: 14, top: 6 };
+  const [MOST_BARS, NARROWEST, HEIGHT] = [60, 9, 98];
   const SLICE = 8;
   const STALE = 0.4;
   const ROOM = 2; // a bar that nobody is sure of must not make all others small
@@ -15,25 +15,30 @@ const marginals = (() => {
    */
   function lane(host, page, dimension, asked) {
     const axis = page.axes[dimension];
-    const [row, title, read, box] = ["div", "b", "span", "div"].map((tag) => document.createElement(tag));
+    const [row, title, unit, read, box] = ["div", "strong", "small", "span", "div"].map((tag) =>
+      document.createElement(tag),
+    );
     row.className = "lane";
     title.textContent = axis.column;
+    unit.className = "unit";
+    unit.textContent = `${page.records} per ${axis.per}`;
     read.className = "read";
     box.className = "plotted";
-    box.style.height = `${HEIGHT}px`;
-    row.append(title, read, box);
+    row.append(title, unit, read, box);
     host.append(row);
     const [base, over] = drawing.layers(box);
     const whole = () => drawing.whole(axis.size);
-    let [view, log, bars, next, paint] = [whole(), false, [], 0, null];
+    let [view, log, bars, next, paint, left] = [whole(), false, [], 0, null, MARGIN.left];
 
     const plot = () => ({
-      left: MARGIN.left,
+      left,
       top: MARGIN.top,
-      width: Math.max(box.clientWidth - MARGIN.left - MARGIN.right, 10),
-      height: HEIGHT - MARGIN.top - MARGIN.bottom,
+      width: Math.max(box.clientWidth - left - MARGIN.right, 10),
+      height: HEIGHT,
     });
-    const x = (at) => MARGIN.left + ((at - view.from) / (view.to - view.from)) * plot().width;
+    const placed = (place) => left + ((place - view.from) / (view.to - view.from)) * plot().width;
+    const x = (border) => placed(axis.place(border));
+    const spot = (px) => view.from + ((px - left) / plot().width) * (view.to - view.from);
 
     /** What the bars depend on: the ranges of the other axes, the confidence, and whether there are error bars. */
     const wanted = () => {
@@ -42,8 +47,10 @@ const marginals = (() => {
     };
 
     function divide() {
+      const context = drawing.cleared(over, 1, 1);
+      box.style.height = `${MARGIN.top + HEIGHT + rulers.depth(context, axis, x(1) - x(0))}px`;
       const most = Math.min(Math.max(Math.floor(plot().width / NARROWEST), 4), MOST_BARS);
-      const borders = axes.runs(axis, view.from, view.to, most);
+      const borders = axes.runs(axis, axis.cellAt(view.from), axis.cellAt(view.to), most);
       bars = borders.slice(1).map((to, i) => ({ from: borders[i], to, key: null, value: 0, low: 0, high: 0 }));
     }
 
@@ -64,69 +71,71 @@ const marginals = (() => {
     }
 
     const stale = () => bars.some(({ key }) => key !== wanted());
-    const height = ({ from, to }, records) => records / (to - from);
+    const height = ({ from, to }, records) => records / axis.width(from, to);
     const scaled = (value) => (log ? Math.log10(1 + Math.max(value, 0)) : Math.max(value, 0));
 
-    function scale() {
-      const area = plot();
+    function scale(context) {
       const [most, high] = ["value", "high"].map((end) => Math.max(...bars.map((bar) => height(bar, bar[end] ?? 0))));
       const highest = Math.max(Math.min(high, ROOM * most), most);
       const top = highest > 0 ? highest * 1.04 : 1;
-      const y = (value) => area.top + area.height * (1 - Math.min(scaled(value) / scaled(top), 1));
-      return { y, ticks: drawing.heights(top, log, 3) };
+      const ticks = rulers.heights(top, log, 3);
+      const texts = ticks.map(({ text }) => text);
+      left = rulers.broad(context, texts, MARGIN.left, box.clientWidth);
+      const y = (value) => MARGIN.top + HEIGHT * (1 - Math.min(scaled(value) / scaled(top), 1));
+      return { y, ticks };
     }
 
     function draw() {
-      const area = plot();
-      const context = drawing.cleared(base, box.clientWidth, HEIGHT);
+      const context = drawing.cleared(base, box.clientWidth, box.clientHeight);
       paint = drawing.colours();
-      const { y, ticks } = scale();
-      drawing.leftAxis(context, ticks, y, area, paint);
+      const { y, ticks } = scale(context);
+      const area = plot();
+      rulers.left(context, ticks, y, area, paint);
       context.save();
       context.beginPath();
-      context.rect(area.left, 0, area.width, HEIGHT);
+      context.rect(area.left, 0, area.width, area.top + area.height);
       context.clip();
       const key = wanted();
       for (const bar of bars) {
-        const [left, right, foot] = [x(bar.from), x(bar.to), area.top + area.height];
-        const gap = Math.min((right - left) * 0.12, 3);
+        const [begin, end, foot] = [x(bar.from), x(bar.to), area.top + area.height];
+        const gap = Math.min((end - begin) * 0.12, axis.labels ? 24 : 3);
         const [at, high, low] = ["value", "high", "low"].map((end) => y(height(bar, bar[end] ?? 0)));
         const pale = bar.key === key ? 1 : STALE;
         context.fillStyle = paint.bar;
         context.globalAlpha = 0.55 * pale;
-        context.fillRect(left + gap / 2, at, right - left - gap, foot - at);
+        context.fillRect(begin + gap / 2, at, end - begin - gap, foot - at);
         context.globalAlpha = pale;
-        context.fillRect(left + gap / 2, at - 1, right - left - gap, 2);
+        context.fillRect(begin + gap / 2, at - 1, end - begin - gap, 2);
         if (Number.isFinite(bar.high)) {
           context.fillStyle = paint.ink;
-          context.fillRect((left + right) / 2 - 0.6, high, 1.2, low - high);
+          context.fillRect((begin + end) / 2 - 0.6, high, 1.2, low - high);
         }
       }
       context.restore();
-      drawing.bottomAxis(context, axis.ticks(view.from, view.to, area.width / 64), x, area, paint);
+      rulers.below(context, axis, view, x, area, paint, false);
       drawOver();
     }
 
     function drawOver() {
       row.toggleAttribute("data-stale", stale());
       const area = plot();
-      const context = drawing.cleared(over, box.clientWidth, HEIGHT);
+      const context = drawing.cleared(over, box.clientWidth, box.clientHeight);
       const span = page.spans()[dimension];
       const clip = (at) => Math.min(Math.max(x(at), area.left), area.left + area.width);
-      const [left, right] = [clip(span.lo), clip(span.hi)];
+      const [first, last] = [clip(span.lo), clip(span.hi)];
       context.fillStyle = paint.card;
       context.globalAlpha = 0.62;
-      context.fillRect(area.left, area.top, left - area.left, area.height);
-      context.fillRect(right, area.top, area.left + area.width - right, area.height);
+      context.fillRect(area.left, area.top, first - area.left, area.height);
+      context.fillRect(last, area.top, area.left + area.width - last, area.height);
       context.globalAlpha = 1;
       context.fillStyle = paint.pickSoft;
-      context.fillRect(left, area.top, right - left, area.height);
+      context.fillRect(first, area.top, last - first, area.height);
       context.fillStyle = paint.pick;
       ["lo", "hi"].forEach((end, i) => {
         if (x(span[end]) >= area.left - 1 && x(span[end]) <= area.left + area.width + 1) {
           handles.grip(context, x(span[end]), i, area);
         }
-        handles.place(sliders[0][i], span, end, handles.zone([left, right], i, area, box.clientWidth));
+        handles.place(sliders[0][i], span, end, handles.zone([first, last], i, area, box.clientWidth));
       });
     }
 
@@ -142,7 +151,7 @@ const marginals = (() => {
 
     /** Write what the bar under the pointer says. */
     function tell(event) {
-      const at = chart.point(event.clientX - box.getBoundingClientRect().left)[0];
+      const at = axis.cellAt(spot(event.clientX - box.getBoundingClientRect().left));
       const bar = bars.find(({ from, to }) => at >= from && at < to);
       if (!bar || bar.key === null) {
         read.textContent = "";
@@ -157,16 +166,16 @@ const marginals = (() => {
       axes: [axis],
       spans: () => [page.spans()[dimension]],
       change: (_, lo, hi) => page.change(dimension, lo, hi),
-      step: () => Math.max(1, Math.round((view.to - view.from) / 100)),
+      step: () => Math.max(1, Math.round((axis.cellAt(view.to) - axis.cellAt(view.from)) / 100)),
       jump(_, from, direction) {
         const beyond = bars.filter(({ to }) => (direction > 0 ? to > from : to < from)).map(({ to }) => to);
         return direction > 0 ? Math.min(...beyond, axis.size) : Math.max(...beyond, 0);
       },
-      point: (px) => [view.from + ((px - MARGIN.left) / plot().width) * (view.to - view.from)],
+      point: (px) => [axis.cellAt(Math.min(Math.max(spot(px), view.from), view.to))],
       edges: () => [[x(page.spans()[dimension].lo), x(page.spans()[dimension].hi)]],
       inPlot: (_, py) => py < MARGIN.top + plot().height,
       pan: (px) => show(drawing.moved(view, axis.size, (-px / plot().width) * (view.to - view.from))),
-      zoom: (factor, px) => show(drawing.zoomed(view, axis.size, factor, chart.point(px)[0])),
+      zoom: (factor, px) => show(drawing.zoomed(view, axis.size, factor, spot(px), axis.least)),
       reset: () => show(whole()),
     };
     const sliders = handles.sliders(box, chart, dimension);
@@ -185,7 +194,7 @@ const marginals = (() => {
       draw,
       drawOver,
       reset: chart.reset,
-      zoomBy: (factor) => show(drawing.zoomed(view, axis.size, factor, (view.from + view.to) / 2)),
+      zoomBy: (factor) => show(drawing.zoomed(view, axis.size, factor, (view.from + view.to) / 2, axis.least)),
       moveBy: (share) => show(drawing.moved(view, axis.size, share * (view.to - view.from))),
       setLog(value) {
         log = value;
@@ -264,7 +273,7 @@ const marginals = (() => {
       },
       caption: () =>
         `Each row is an axis. Its bars count the ${page.records} in the ranges that are chosen on all the others, per ` +
-        "cell of this axis. The thin line in a bar goes from low to high. Bars outside the chosen range are pale. " +
+        "cell of it. The thin line in a bar goes from low to high. Bars outside the chosen range are pale. " +
         drawing.advice("a range on any axis", "below a picture"),
     };
   }

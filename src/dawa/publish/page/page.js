@@ -326,7 +326,10 @@ function draw() {
       band: () => (by("band").checked ? level.band : null),
       ready: () => ready,
       change: (lo, hi) => changed(0, lo, hi),
-      viewed: (view) => curve?.shown(view),
+      viewed(view) {
+        curve?.shown(view);
+        by("caption").textContent = pictures.caption();
+      },
     };
     pictures = histogram.make(by("chart"), one);
     by("keys").textContent = `${hint}, Ctrl with arrows goes from bucket to bucket.`;
@@ -339,7 +342,16 @@ function draw() {
       panel.figures(level);
     }
   } else if (shape.length === 2) {
-    const both = { axes: everyAxis, release, answers, spans: () => spans, cuts: () => answer.cuts, change: changed };
+    const both = {
+      axes: everyAxis,
+      release,
+      answers,
+      records: data.records,
+      geography: data.geography,
+      spans: () => spans,
+      cuts: () => answer.cuts,
+      change: changed,
+    };
     pictures = map.make(by("chart"), both);
     by("explore-title").textContent = "Choose a rectangle";
     by("keys").textContent = `${hint}.`;
@@ -364,6 +376,7 @@ function draw() {
   by("log").setAttribute("aria-pressed", String(pictures.log()));
   by("linear").setAttribute("aria-pressed", String(!pictures.log()));
   drawAll();
+  by("caption").textContent = pictures.caption(); // again: it says what there was room for
 }
 
 function drawAll() {
@@ -454,6 +467,9 @@ function worded(at) {
       by(id).replaceChildren(by(`${id}${at}`).content.cloneNode(true));
     }
     by("part").value = String(at);
+  }
+  for (const place of document.querySelectorAll(".records")) {
+    place.textContent = data.records;
   }
   by("apart").classList.toggle("much", data.much && !data.each);
   by("none").classList.toggle("much", data.much && Boolean(data.each));
