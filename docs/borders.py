@@ -1,6 +1,6 @@
 """The coasts and borders that dawa draws: ``python -m docs.borders countries-110m.json``.
 
-The file is that of the npm package world-atlas 2.0.2: Natural Earth's countries at 1:110 million, as TopoJSON, which are
+The file is that of the npm package world-atlas 2.0.2: Natural Earth's countries at 1:110 million, as TopoJSON. They are
 in the public domain. What is written is ``src/dawa/plots/borders.txt``: a line of text for each coast or border.
 """
 
