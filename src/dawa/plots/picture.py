@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dawa.arrays import FloatArray, IntArray
-from dawa.axis import EdgeAxis
 from dawa.axis.apart import touching
 from dawa.errors import OptionError, printable
 from dawa.host import atomic

@@ -1,6 +1,6 @@
 // The share of the records in range below each value.
 const cumulative = (() => {
-  const MARGIN = { left: 58, right: 14, top: 22, bottom: 30 };
+  const MARGIN = { left: 58, top: 22, bottom: 30 };
   const BENDS = 32;
 
   /** Totals without negative numbers: the nearest running sums that never fall, as in dawa.infer. */
@@ -60,7 +60,7 @@ const cumulative = (() => {
     const plot = () => ({
       left: MARGIN.left,
       top: MARGIN.top,
-      width: Math.max(host.clientWidth - MARGIN.left - MARGIN.right, 10),
+      width: Math.max(host.clientWidth - MARGIN.left - handles.beside(), 10),
       height: Math.max(host.clientHeight - MARGIN.top - deep, 10),
     });
     const placed = (place) => MARGIN.left + ((place - view.from) / (view.to - view.from)) * plot().width;

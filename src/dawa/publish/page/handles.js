@@ -84,10 +84,26 @@ const handles = (() => {
     ];
   }
 
+  const broad = () => WIDE[coarse() ? "touch" : "mouse"];
+
+  /** Room beside a plot for the last edge, and for a finger on it. */
+  const beside = () => (coarse() ? WIDE.touch : 14);
+
   /** The place of a slider along one axis, as high as the plot. */
   function zone(edges, end, area, limit) {
-    const [from, to] = zones(edges, WIDE[coarse() ? "touch" : "mouse"], limit)[end];
+    const [from, to] = zones(edges, broad(), limit)[end];
     return { x: from, y: area.top, width: to - from, height: area.height };
+  }
+
+  /** The same for an edge of a rectangle: between its other two, [across] or [up], and no shorter than it is broad. */
+  function side(edges, end, others, limit, upright) {
+    const [from, to] = zones(edges, broad(), limit)[end];
+    const [low, high] = others;
+    const spare = Math.max(broad() - (high - low), 0) / 2;
+    const [along, length] = [low - spare, high - low + 2 * spare];
+    return upright
+      ? { x: along, y: from, width: length, height: to - from }
+      : { x: from, y: along, width: to - from, height: length };
   }
 
   /** Draw an edge with a grip, which lies outside the range so that two grips never lie on each other. */
@@ -136,9 +152,9 @@ const handles = (() => {
         const inside = ([from, to]) => pixels[i] >= from && pixels[i] <= to;
         return inside(low) ? lo : inside(high) ? hi : -1;
       });
-      const within = (at, pair) => at > Math.min(...pair) - near / 2 && at < Math.max(...pair) + near / 2;
-      const beside = edges.every((pair, i) => within(pixels[i], pair));
-      return beside && close.some((end) => end >= 0) ? close : null;
+      const within = (at, pair) => at > Math.min(...pair) - near && at < Math.max(...pair) + near;
+      const around = edges.every((pair, i) => within(pixels[i], pair));
+      return around && close.some((end) => end >= 0) ? close : null;
     }
 
     function begin(event) {
@@ -239,5 +255,5 @@ const handles = (() => {
 
   const cursor = ([across, up = -1]) => (across >= 0 && up >= 0 ? "move" : across >= 0 ? "ew-resize" : "ns-resize");
 
-  return { sliders, place, pointers, zone, grip };
+  return { sliders, place, pointers, zone, side, beside, grip };
 })();

@@ -1,6 +1,6 @@
 // The histogram: buckets in their true widths, records per cell upwards, and each bucket's noise margin as a band.
 const histogram = (() => {
-  const MARGIN = { left: 58, right: 14, top: 22, marks: 16, bottom: 22 };
+  const MARGIN = { left: 58, top: 22, marks: 16, bottom: 22 };
   const [CROWDED, NARROWEST] = [2, 1.75]; // pixels of a bucket, and of a run of cells
   const SLICE = 8;
   const BENDS = 24;
@@ -20,7 +20,7 @@ const histogram = (() => {
     const plot = () => ({
       left,
       top,
-      width: Math.max(host.clientWidth - left - MARGIN.right, 10),
+      width: Math.max(host.clientWidth - left - handles.beside(), 10),
       height: Math.max(host.clientHeight - top - MARGIN.bottom - deep, 10),
     });
     const placed = (place) => left + ((place - view.from) / (view.to - view.from)) * plot().width;

@@ -1,6 +1,6 @@
 // The map over two axes: the first to the right, the second upwards.
 const map = (() => {
-  const MARGIN = { left: 64, right: 14, top: 26, bottom: 62 };
+  const MARGIN = { left: 64, top: 26, bottom: 62 };
   const MOST_PIXELS = 1024;
   const [TALLEST, FLATTEST] = [620, 240];
 
@@ -12,6 +12,7 @@ const map = (() => {
     host.classList.add("map");
     let [view, log, paint, found, drawn, marked, task] = [shape.map(drawing.whole), true, null, null, null, null, 0];
     const { most, beyond } = mostDense(release.buckets);
+    const above = Math.max(MARGIN.top, handles.beside());
     let [left, deep, widest] = [MARGIN.left, 24, Infinity];
     const shores = coast.make(page.geography);
     // A map is drawn cell by cell, whatever its edges.
@@ -30,24 +31,24 @@ const map = (() => {
       const context = drawing.cleared(over, 1, 1);
       const texts = both[1].labels ?? both[1].ticks(0, shape[1], 12).map(({ text }) => text);
       left = rulers.broad(context, texts, MARGIN.left, host.clientWidth);
-      const width = host.clientWidth - left - MARGIN.right;
+      const width = host.clientWidth - left - handles.beside();
       deep = rulers.depth(context, flat[0], width / shape[0]);
       const ratio = page.geography?.aspect ?? Math.min(Math.max(shape[1] / shape[0], 0.3), 1.6);
       const room = Math.max(Math.min(TALLEST, window.innerHeight * 0.7), FLATTEST);
       const least = page.geography ? FLATTEST / 4 : FLATTEST;
       const height = Math.min(Math.max(width * ratio, least), room);
       widest = page.geography ? Math.min(width, height / ratio) : width;
-      host.style.height = `${Math.round(height + MARGIN.top + MARGIN.bottom + deep)}px`;
+      host.style.height = `${Math.round(height + above + MARGIN.bottom + deep)}px`;
     }
 
     const plot = () => ({
       left,
-      top: MARGIN.top,
-      width: Math.max(Math.min(host.clientWidth - left - MARGIN.right, widest), 10),
-      height: Math.max(host.clientHeight - MARGIN.top - MARGIN.bottom - deep, 10),
+      top: above,
+      width: Math.max(Math.min(host.clientWidth - left - handles.beside(), widest), 10),
+      height: Math.max(host.clientHeight - above - MARGIN.bottom - deep, 10),
     });
     const x = (at) => left + ((at - view[0].from) / (view[0].to - view[0].from)) * plot().width;
-    const y = (at) => MARGIN.top + plot().height * (1 - (at - view[1].from) / (view[1].to - view[1].from));
+    const y = (at) => above + plot().height * (1 - (at - view[1].from) / (view[1].to - view[1].from));
 
     /** Paint what is in view: whole cells if they fit, otherwise as many pixels as there is room for. */
     function repaint() {
@@ -177,20 +178,25 @@ const map = (() => {
         context.strokeStyle = paint.pick;
         context.strokeRect(...box);
         context.fillStyle = paint.pick;
-        for (const cx of [across.lo, across.hi]) {
-          for (const cy of [up.lo, up.hi]) {
-            context.fillRect(x(cx) - 4, y(cy) - 4, 8, 8);
-          }
-        }
+        [across.lo, across.hi].forEach((cx, i) => {
+          [up.lo, up.hi].forEach((cy, j) => {
+            // Outside the rectangle, so that corners never lie on each other.
+            context.fillRect(x(cx) - (i ? 1 : 8), y(cy) - (j ? 8 : 1), 9, 9);
+          });
+        });
       });
       const area = plot();
       const clipX = (at) => Math.min(Math.max(x(at), area.left), area.left + area.width);
       const clipY = (at) => Math.min(Math.max(y(at), area.top), area.top + area.height);
+      const sides = [
+        [clipX(across.lo), clipX(across.hi)],
+        [clipY(up.hi), clipY(up.lo)],
+      ];
+      const limits = [host.clientWidth, host.clientHeight];
       [across, up].forEach((span, dimension) => {
         ["lo", "hi"].forEach((end, i) => {
-          const box = dimension
-            ? { x: clipX(across.lo), y: clipY(span[end]) - 8, width: clipX(across.hi) - clipX(across.lo), height: 16 }
-            : { x: clipX(span[end]) - 8, y: clipY(up.hi), width: 16, height: clipY(up.lo) - clipY(up.hi) };
+          const at = dimension ? 1 - i : i; // pixels grow downwards
+          const box = handles.side(sides[dimension], at, sides[1 - dimension], limits[dimension], dimension === 1);
           handles.place(sliders[dimension][i], span, end, box);
         });
       });
@@ -227,7 +233,7 @@ const map = (() => {
 
     const point = (px, py) => [
       view[0].from + ((px - left) / plot().width) * (view[0].to - view[0].from),
-      view[1].from + (1 - (py - MARGIN.top) / plot().height) * (view[1].to - view[1].from),
+      view[1].from + (1 - (py - above) / plot().height) * (view[1].to - view[1].from),
     ];
     const chart = {
       axes: both,
@@ -237,7 +243,7 @@ const map = (() => {
       jump: (_, from, direction) => from + direction,
       point,
       edges: () => page.spans().map((span, i) => (i ? [y(span.lo), y(span.hi)] : [x(span.lo), x(span.hi)])),
-      inPlot: (px, py) => px >= left - 8 && py <= MARGIN.top + plot().height + 8,
+      inPlot: (px, py) => px >= left - 8 && py <= above + plot().height + 8,
       pan(px, py) {
         const by = [-px / plot().width, py / plot().height];
         return show(view.map((part, i) => drawing.moved(part, shape[i], by[i] * (part.to - part.from))));

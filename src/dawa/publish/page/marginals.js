@@ -3,7 +3,7 @@
 // Every bar is an answer of the release, with its error bars. A range that is dragged on one axis filters the rest; what
 // is asked in a frame is bounded by time, so dragging stays smooth and the bars follow as fast as answers do.
 const marginals = (() => {
-  const MARGIN = { left: 58, right: 14, top: 6 };
+  const MARGIN = { left: 58, top: 6 };
   const [MOST_BARS, NARROWEST, HEIGHT] = [60, 9, 98];
   const SLICE = 8;
   const STALE = 0.4;
@@ -33,7 +33,7 @@ const marginals = (() => {
     const plot = () => ({
       left,
       top: MARGIN.top,
-      width: Math.max(box.clientWidth - left - MARGIN.right, 10),
+      width: Math.max(box.clientWidth - left - handles.beside(), 10),
       height: HEIGHT,
     });
     const placed = (place) => left + ((place - view.from) / (view.to - view.from)) * plot().width;
