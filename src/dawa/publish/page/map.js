@@ -34,7 +34,8 @@ const map = (() => {
       const width = host.clientWidth - left - handles.beside();
       deep = rulers.depth(context, flat[0], width / shape[0]);
       const ratio = page.geography?.aspect ?? Math.min(Math.max(shape[1] / shape[0], 0.3), 1.6);
-      const room = Math.max(Math.min(TALLEST, window.innerHeight * 0.7), FLATTEST);
+      const share = page.geography ? 0.6 : 0.7; // of the window: maps of the world are tall, and are seen at once
+      const room = Math.max(Math.min(TALLEST, window.innerHeight * share), FLATTEST);
       const least = page.geography ? FLATTEST / 4 : FLATTEST;
       const height = Math.min(Math.max(width * ratio, least), room);
       widest = page.geography ? Math.min(width, height / ratio) : width;
