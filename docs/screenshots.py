@@ -36,6 +36,20 @@ def places() -> dawa.Release:
     return dawa.release(table, axes, epsilon=1)
 
 
+def households() -> dawa.Release:
+    """People who do not exist, by age, income and how they live."""
+    table: dict[str, Any] = people()
+    alone = np.random.default_rng(0).random(len(table["age"])) < 0.15 + table["age"] / 200
+    ways = ["alone", "with others"]
+    table["lives"] = [ways[0] if one else ways[1] for one in alone.tolist()]
+    axes = [
+        dawa.Axis("age", 0, 100),
+        dawa.Axis("income", 0, 160_000, step=4000),
+        dawa.Axis.ordered("lives", ways),
+    ]
+    return dawa.release(table, axes, epsilon=1, about=dawa.About(plural="people"))
+
+
 AXES = {"longitude": "lon", "latitude": "lat"}
 
 
@@ -62,9 +76,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         line = incomes().report(Path(folder) / "line.html")
         plane = places().report(Path(folder) / "plane.html")
+        space = households().report(Path(folder) / "space.html")
         chosen, rectangle = "#from=20000&to=60000", "#from=-5&to=8&from=42&to=51"
         taken(browser, line, chosen, "line", **screen)
         taken(browser, plane, rectangle, "map", **screen, color_scheme="dark")
+        taken(browser, space, "#from=20&to=45&from=20000&to=60000&from=alone&to=alone", "axes", **screen)
         taken(browser, line, chosen, "phone", **PHONE)
         taken(browser, line, chosen, "print", **paper, media="print", color_scheme="dark")
 

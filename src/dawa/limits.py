@@ -270,8 +270,8 @@ MOST_COLUMNS_DRAWN = 800
 MOST_OUTLINES = 4000
 """More lines than this make a file that viewers struggle to open, so they are drawn as pixels."""
 
-MOST_STEPS_DRAWN = 2000
-"""Buckets narrower than the axis divided by this number are drawn together."""
+MOST_STEPS_DRAWN = 365
+"""Buckets narrower than the axis divided by this number are drawn together: hours of a year by days."""
 
 MOST_PIXELS = 1024
 """Larger maps are drawn with several cells per pixel."""

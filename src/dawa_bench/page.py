@@ -81,6 +81,16 @@ def plane(**options: Any) -> dawa.Release:  # noqa: ANN401  the mechanism's
     return made
 
 
+def space() -> dawa.Release:
+    """A hundred thousand cells over three axes."""
+    rng = np.random.default_rng(3)
+    sides = {"a": 100, "b": 50, "c": 20}
+    table = {name: (side * rng.beta(2, 5, 300_000)) for name, side in sides.items()}
+    axes = [dawa.Axis(name, 0, side) for name, side in sides.items()]
+    made: dawa.Release = dawa.release(table, axes, epsilon=1, seed=0, effort="fast")
+    return made
+
+
 def groups() -> dawa.GroupedRelease:
     """Sixteen groups of different sizes with a thousand buckets each."""
     rng, names = np.random.default_rng(2), [f"group {i}" for i in range(16)]
@@ -98,6 +108,7 @@ CASES: dict[str, Callable[[], dawa.Release | dawa.GroupedRelease]] = {
     "16 groups of 1,000 buckets, hats": groups,
     "100,000 buckets, hats": lambda: line("hats"),
     "100,000 buckets, tree": lambda: line("greedy"),
+    "100 × 50 × 20 cells, walk": space,
     "1,000,000 cells, walk": lambda: plane(effort="fast"),
     "1,000,000 cells, each a bucket": lambda: plane(partition="none", strategy="greedy"),
 }

@@ -120,7 +120,7 @@ class Sheet:
         """Pixels of a place in the chart, given as parts of its width and height."""
         self.page.locator("#chart").scroll_into_view_if_needed()
         box = self.page.locator("#chart").bounding_box()
-        return box["x"] + 64 + across * (box["width"] - 80), box["y"] + 14 + (1 - up) * (box["height"] - 80)
+        return box["x"] + 64 + across * (box["width"] - 80), box["y"] + 40 + (1 - up) * (box["height"] - 130)
 
 
 @contextmanager

@@ -38,6 +38,26 @@ def box(**options):
     return dawa.release(table, axes, epsilon="0.5", seed=0, **options)
 
 
+def hyperbox(**options):
+    """A release along four axes, one of each kind."""
+    rng = np.random.default_rng(8)
+    labels = ["first", "second", "third"]
+    when = np.datetime64("2013-01-01", "us") + (rng.beta(2, 3, 6000) * 365 * 86_400_000_000).astype("m8[us]")
+    table = {
+        "when": pa.array(when, pa.timestamp("us")),
+        "x": peaks(rng, 4500, 10),
+        "age": rng.gamma(3, 12, 6000).clip(0, 109),
+        "class": [labels[i] for i in rng.binomial(2, 0.4, 6000)],
+    }
+    axes = [
+        dawa.Axis.dates("when", "2013-01-01", "2014-01-01", step="1 month"),
+        dawa.Axis("x", 0, 10, step="0.5"),
+        dawa.Axis.edges("age", [0, 1, 5, 18, 65, 110]),
+        dawa.Axis.ordered("class", labels),
+    ]
+    return dawa.release(pa.table(table), axes, epsilon=2, seed=0, **options)
+
+
 def fractions():
     """A release whose cells are a fraction wide."""
     values = peaks(np.random.default_rng(3), 5000, 3)
@@ -110,6 +130,9 @@ KINDS = {
     "map of nested boxes": lambda: plane(mechanism="hybrid-tree"),
     "map of rows": lambda: plane(mechanism="privelet"),
     "three axes": lambda: box(effort="fast"),
+    "three axes of nested boxes": lambda: box(mechanism="hybrid-tree"),
+    "three axes of rows": lambda: box(mechanism="privelet"),
+    "four axes": lambda: hyperbox(effort="fast"),
     "2^44 records": lambda: many(300, strategy="hats", effort="fast"),
     "2^44 records in few buckets": lambda: many(300, partition=[0, 7, 100, 101, 260, 300], strategy="greedy"),
     "map of 2^44 records": lambda: many(16, 12, strategy="greedy"),

@@ -76,7 +76,7 @@ def test_a_histogram_shows_densities_and_margins(line):
     band = steps(chart, "noise, 95%")
     assert band.values == pytest.approx(found.values + margin)
     assert band.baseline == pytest.approx(np.maximum(found.values - margin, 0))
-    assert (chart.get_xlabel(), chart.get_ylabel()) == ("x", "records per unit")
+    assert (chart.get_xlabel(), chart.get_ylabel()) == ("x", "records per cell")
 
 
 def test_narrow_buckets_are_drawn_together_and_stay_right():
@@ -240,15 +240,90 @@ def test_nothing_is_left_behind(line):
     subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603
 
 
+def test_three_axes_are_shown_as_histograms_and_maps_of_pairs():
+    rng = np.random.default_rng(0)
+    axes = (dawa.Axis("a", 0, 12), dawa.Axis.edges("b", [0, 1, 5, 9]), dawa.Axis.ordered("c", ["x", "y"]))
+    table = {"a": rng.uniform(0, 12, 900), "b": rng.uniform(0, 9, 900), "c": rng.choice(["x", "y"], 900)}
+    release = dawa.release(table, axes, epsilon=1)
+    figure = release.plot()
+    charts = np.array(figure.axes).reshape(3, 3)
+    assert [[chart.get_visible() for chart in row] for row in charts] == np.tri(3, dtype=bool).tolist()
+    cells = np.maximum(release.estimate.cells, 0)
+    for down, left in ((1, 0), (2, 0), (2, 1)):
+        (image,) = charts[down, left].images
+        (rest,) = {0, 1, 2} - {down, left}
+        pixels = np.asarray(image.get_array()).T
+        assert pixels == pytest.approx(cells.sum(axis=rest))
+    found = steps(charts[1, 1], "release")
+    assert found.edges.tolist() == [0, 1, 5, 9]
+    expected = [release.answer((0, lo, "x"), (12, hi, "y")).value for lo, hi in ((0, 1), (1, 5), (5, 9))]
+    assert found.values * np.diff(found.edges) == pytest.approx(expected)
+    assert [charts[2, at].get_xlabel() for at in range(3)] == ["a", "b", "c"]
+    assert "<svg" in release._repr_html_()
+
+
 def test_releases_without_a_picture():
-    axes = tuple(dawa.Axis(name, 0, 4) for name in "abc")
-    release = dawa.release({name: [1, 2, 3] for name in "abc"}, axes, epsilon=1)
-    with pytest.raises(OptionError, match="over 3 axes has no picture"):
+    axes = tuple(dawa.Axis(name, 0, 2**7) for name in "abc")
+    release = dawa.release({name: [1, 2, 3] for name in "abc"}, axes, epsilon=1, effort="fast")
+    with pytest.raises(OptionError, match="so many cells has no picture"):
         release.plot()
     assert "<svg" not in release._repr_html_()
     assert "differentially private" in release._repr_html_()
     with pytest.raises(OptionError, match="over 3 axes"):
-        dawa.plots.partition(np.zeros((4, 4, 4), int), release.estimate)
+        dawa.plots.partition(np.zeros((4, 4, 4), int), dawa.estimate(np.zeros((4, 4, 4), int), epsilon=1))
+
+
+def test_edges_are_to_scale_and_the_area_is_the_count():
+    release = released(dawa.Axis.edges("age", [0, 1, 5, 18, 65, 110]), RNG.gamma(3, 12, 900).clip(0, 109))
+    chart = release.plot().axes[0]
+    found = steps(chart, "release")
+    assert found.edges.tolist() == [0, 1, 5, 18, 65, 110]
+    assert chart.get_ylabel() == "records per 10 of age"
+    expected = [release.answer(lo, hi).value for lo, hi in pairwise(found.edges.tolist())]
+    assert found.values * np.diff(found.edges) / 10 == pytest.approx(expected)
+    assert chart.get_yscale() == "linear"
+
+
+def test_categories_are_bars_with_all_their_names():
+    labels = [f"a long name of category {i}" for i in range(8)]
+    release = released(dawa.Axis.ordered("x", labels), [label for i, label in enumerate(labels) for _ in range(9 * i)])
+    figure = release.plot()
+    chart = figure.axes[0]
+    assert [text.get_text() for text in chart.get_xticklabels()] == labels
+    assert [bar.get_height() for bar in chart.patches] == pytest.approx(
+        [release.answer(label, label).value for label in labels]
+    )
+    boxes = [text.get_window_extent(drawn(figure)) for text in chart.get_xticklabels()]
+    assert all(one.x1 <= other.x0 for one, other in pairwise(boxes))
+    assert min(box.y0 for box in boxes) >= 0
+
+
+def test_a_year_of_hours_is_drawn_by_days():
+    axis = dawa.Axis.dates("when", "2013-01-01", "2014-01-01", step="1 hour")
+    release = released(axis, moments("2013-01-01", "hours", 8760), partition="none", effort="fast")
+    chart = release.plot().axes[0]
+    assert len(steps(chart, "release").values) == 365
+    assert chart.get_ylabel() == "records per hour"
+
+
+def test_maps_of_the_world_have_coasts_and_the_shape_of_the_land():
+    axes = [dawa.Axis("lon", -10, 30), dawa.Axis("lat", 40, 60)]
+    release = dawa.release({"lon": [5, 6], "lat": [50, 51]}, axes, epsilon=1)
+    chart = release.plot().axes[0]
+    box = chart.get_window_extent(drawn(chart.figure))
+    assert box.height / box.width == pytest.approx(0.5 / np.cos(np.radians(50)), rel=0.01)
+    assert len(chart.lines) > 20
+    assert (chart.get_xlim(), chart.get_ylim()) == ((-10, 30), (40, 60))
+
+
+def test_pictures_have_no_background_and_can_be_read_on_white_and_on_black(line, tmp_path):
+    figure = line.plot(tmp_path / "x.png")
+    assert figure.get_facecolor()[3] == figure.axes[0].get_facecolor()[3] == 0
+    parts = [int(drawing.INK[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    light = np.dot([0.2126, 0.7152, 0.0722], [((part + 0.055) / 1.055) ** 2.4 for part in parts])
+    assert 1.05 / (light + 0.05) >= 4
+    assert (light + 0.05) / 0.05 >= 4
+    assert "background" not in line._repr_html_()
 
 
 @pytest.mark.long_but(1)

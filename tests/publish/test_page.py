@@ -244,7 +244,7 @@ def test_cut_buckets_are_named(browser, made):
         sheet.asked([fragment([str(bounds[wide])], [str(bounds[wide + 1])])])
         assert "No bucket is cut" in sheet.texts("cuts")[0]
         sheet.asked([fragment([str(bounds[wide] + 1)], ["1000"])])
-        assert f"{bounds[wide]} to {bounds[wide + 1]} (" in sheet.texts("cuts")[0]
+        assert f"{bounds[wide]:,} to {bounds[wide + 1]:,} (" in sheet.texts("cuts")[0]
         inside = 1 - 1 / (bounds[wide + 1] - bounds[wide])
         assert f"({100 * inside:.1f}% of it inside)" in sheet.texts("cuts")[0]
 

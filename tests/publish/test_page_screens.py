@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import dawa
+from dawa.axis import written as values
 from dawa_bench.page import PHONE, WIDE
 from helpers.browser import opened
 from helpers.pages import answered, downloaded, fragment, ordered, written
@@ -37,6 +38,36 @@ def test_it_fits_small_and_large_screens(browser, made, kind, screen):
             assert box["height"] >= 44
             assert box["width"] >= 44
             control.click(trial=True)
+
+
+@pytest.mark.long_but(2)
+@pytest.mark.parametrize("kind", ["ordered", "map with bumps", "three axes", "walk with hats"])
+def test_on_a_phone_edges_have_room_for_a_finger_and_never_overlap(browser, made, kind):
+    release, path = made(kind)
+    ranges = [(0, 1), (0, 2), (-1, None), (0, None)]  # the first cell, two, the last, and all
+    with opened(browser, path, **PHONE) as sheet:
+        for begin, end in ranges:
+            asked = [cells(axis, begin % axis.size, end or axis.size) for axis in release.axes]
+            sheet.asked([fragment(*[list(side) for side in zip(*asked, strict=True)])])
+            for i in range(len(release.axes)):
+                low, high = (sheet.page.locator(f"[data-edge={end}{i}]").bounding_box() for end in ("lo", "hi"))
+                assert min(box[name] for box in (low, high) for name in ("width", "height")) >= 44 - 0.01, (begin, end)
+                apart = max(high["x"] - low["x"] - low["width"], low["y"] - high["y"] - high["height"])
+                assert apart >= -0.01, (begin, end)
+
+
+def cells(axis, lo, hi):
+    """Cells of an axis as people write them."""
+    return tuple(str(end[0]) for end in values.written(axis, [lo], [hi]))
+
+
+def test_on_a_phone_facts_come_below_the_picture_and_on_a_desktop_above(browser, made):
+    _, path = made("walk with hats")
+    for screen, below in ((PHONE, True), (WIDE, False)):
+        with opened(browser, path, **screen) as sheet:
+            facts, chart = (sheet.page.locator(name).first.bounding_box() for name in ("header .facts", "#chart"))
+            assert (facts["y"] > chart["y"]) == below
+            assert sheet.page.locator("h1").bounding_box()["y"] < chart["y"]
 
 
 def contrast(one, other):

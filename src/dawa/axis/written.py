@@ -27,6 +27,35 @@ def written(axis: Axis, lo: ArrayLike, hi: ArrayLike) -> tuple[list[Any], list[A
     return _plain(axis, lo), _plain(axis, last)
 
 
+YEARS = (1000, 3000)
+"""Whole numbers between these are taken for years, which are written without a comma."""
+
+
+def years(axis: Axis) -> bool:
+    """Whether an axis of numbers looks like one of years: whole steps, and bounds that are years of our time.
+
+    >>> years(Axis("born", 1900, 2020)), years(Axis("grams", 0, 2500))
+    (True, False)
+    """
+    if not isinstance(axis, NumberAxis):
+        return False
+    whole = axis.start.denominator == axis.step.denominator == 1
+    return whole and axis.start >= YEARS[0] and axis.stop <= YEARS[1]
+
+
+def readable(axis: Axis, value: Any) -> str:  # noqa: ANN401  as ``written`` returns it
+    """One written value as text for people: thousands of numbers have a comma, except those of years.
+
+    >>> readable(Axis("income", 0, 100_000), 20_000), readable(Axis("born", 1900, 2020), 1950)
+    ('20,000', '1950')
+    """
+    number = isinstance(axis, (NumberAxis, EdgeAxis)) and isinstance(value, (int, float))
+    if not number or years(axis):
+        return str(value)
+    whole, point, rest = str(value).partition(".")
+    return f"{int(whole):,}{point}{rest}" if whole.removeprefix("-").isdecimal() and whole != "-0" else str(value)
+
+
 def borders(axis: Axis, lo: ArrayLike, hi: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """The same in arrays of the axis' own kind: whole numbers if all its borders are whole, floats, times, categories.
 

@@ -43,21 +43,32 @@ FOOT, FOOT_LETTERS, MOST_LINES = 6, 18, 12
 LONGEST = 48
 """Characters of a name that are drawn."""
 
+INK = "#6b7280"
+"""Texts and lines around a picture, which has no background of its own: to be read on white and on black."""
+
 STYLE: Any = {
+    "axes.edgecolor": INK,
+    "axes.facecolor": "none",
+    "axes.labelcolor": INK,
     "axes.labelsize": 8,
     "axes.linewidth": 0.6,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": 8,
+    "axes.titlecolor": INK,
     "figure.dpi": 160,
+    "figure.facecolor": "none",
     "figure.titlesize": 8,
     "font.size": 8,
     "legend.fontsize": 7,
     "legend.frameon": False,
     "lines.linewidth": 1,
     "savefig.dpi": 300,
+    "text.color": INK,
+    "xtick.color": INK,
     "xtick.labelsize": 7,
     "xtick.major.width": 0.6,
+    "ytick.color": INK,
     "ytick.labelsize": 7,
     "ytick.major.width": 0.6,
 }
@@ -206,6 +217,13 @@ def stretch(chart: Any, values: FloatArray, noise: float) -> None:  # noqa: ANN4
         chart.set_yticks([0, *10.0**powers], ["0", *(f"{10**power:,g}" for power in powers)])
         chart.set_yticks([], minor=True)
     chart.set_ylim(bottom=0)
+    chart.margins(x=0)
+
+
+def flat(chart: Any) -> None:  # noqa: ANN401  Matplotlib's
+    """An upward scale from zero on which areas can be compared."""
+    chart.set_ylim(bottom=0)
+    chart.yaxis.set_major_formatter("{x:,.10g}")
     chart.margins(x=0)
 
 

@@ -13,7 +13,7 @@ from dawa.axis.groups import combinations
 from dawa.errors import OptionError
 from dawa.host import atomic
 from dawa.limits import MOST_GROUPS_DRAWN, MOST_PIXELS, MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
-from dawa.plots import drawing, picture
+from dawa.plots import drawing, picture, scales
 from dawa.results.grouped import GroupedRelease
 from dawa.results.overview import of_groups
 from dawa.results.release import Release
@@ -70,7 +70,9 @@ def figure(
     down = -(-len(shown) // across)
     below = drawing.height_of(lines) + 0.15 * (1 + bool(picture.title_of(release)))
     with drawing.styled():
-        sheet = drawing.sheet(width, down * (1.15 if len(release.axes) == 1 else 1.5) + 0.55 + below)
+        line = len(release.axes) == 1
+        tall = 1.15 if line else max(1.5, 0.9 * picture.tall(release, width / across))
+        sheet = drawing.sheet(width, down * tall + 0.55 + below)
         charts = sheet.subplots(down, across, sharex=True, squeeze=False)
         flat = list(charts.ravel())
         one = (_histograms if len(release.axes) == 1 else _maps)(release, shown, flat, width / across)
@@ -116,11 +118,14 @@ def _histograms(release: GroupedRelease, shown: Sequence[Release], charts: Seque
     one_scale = max(tops) <= ALIKE * min(tops)
     every, noise = np.concatenate([one.density for one in found]), float(np.mean([one.noise for one in found]))
     for at, (rel, one, chart) in enumerate(zip(shown, found, charts, strict=False)):
-        picture.traced(chart, one)
-        drawing.stretch(chart, every if one_scale else one.density, noise if one_scale else one.noise)
+        (picture.barred if release.axes[0].kind == "ordered" else picture.traced)(chart, one)
+        if release.axes[0].kind in {"ordered", "edges"}:
+            drawing.flat(chart)
+        else:
+            drawing.stretch(chart, every if one_scale else one.density, noise if one_scale else one.noise)
         if one_scale:
             chart.set_ylim(top=1.08 * max(tops))
-        picture.label(release.axes[0], chart.xaxis, width)
+        scales.label(release.axes[0], chart.xaxis, width)
         _named(chart, release, at, rel, width)
     return one_scale
 
@@ -133,11 +138,11 @@ def _maps(release: GroupedRelease, shown: Sequence[Release], charts: Sequence[An
     across, up = release.axes
     for at, (rel, one, chart) in enumerate(zip(shown, cells, charts, strict=False)):
         image = picture.painted(rel, one, chart, scale)
-        picture.label(across, chart.xaxis, 0.75 * width)
-        picture.label(up, chart.yaxis, drawing.PAGE)
+        scales.label(across, chart.xaxis, 0.75 * width)
+        scales.label(up, chart.yaxis, drawing.PAGE, lines=1.0)
         chart.set_ylabel(chart.get_ylabel() if at == 0 else "", parse_math=False)
         _named(chart, release, at, rel, width)
-    bar = charts[0].figure.colorbar(image, ax=list(charts), label=picture.unit(release), aspect=40, fraction=0.03)
+    bar = charts[0].figure.colorbar(image, ax=list(charts), label=scales.unit(release), aspect=40, fraction=0.03)
     bar.ax.tick_params(labelsize=6)
     return True
 
@@ -158,7 +163,7 @@ def _titled(sheet: "Figure", release: GroupedRelease, *, one: bool) -> None:
     loud = "" if privacy.private else "NOT PRIVATE, "
     by = " and ".join(drawing.text(grouping.column) for grouping in release.by)
     scale = "" if one else ", each with a scale of its own"
-    what = f"{picture.unit(release)}{scale}" if len(release.axes) == 1 else "each group's total above its map"
+    what = f"{scales.unit(release)}{scale}" if len(release.axes) == 1 else "each group's total above its map"
     line = f"{loud}ε = {float(privacy.epsilon):.4g}, {many:,} group{'s' * (many != 1)} by {by}; {what}"
     title = picture.title_of(release)
     text = f"{drawing.text(title)}\n{line}" if title else line

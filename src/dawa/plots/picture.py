@@ -1,27 +1,20 @@
-"""The picture of a release: a histogram with its uncertainty along one axis, a map over two. No truth is needed."""
+"""The picture of a release: a histogram with its uncertainty along one axis, a map over two, or maps of all pairs."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
-from fractions import Fraction
 from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dawa.arrays import FloatArray, IntArray
-from dawa.axis import AddressAxis, Axis
 from dawa.axis.apart import touching
-from dawa.axis.dates import DateAxis
-from dawa.axis.written import written
-from dawa.budget import shown
 from dawa.errors import OptionError, printable
 from dawa.host import atomic
 from dawa.limits import MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
-from dawa.plots import drawing
+from dawa.plots import corner, drawing, geography, scales
+from dawa.plots.scales import label, placed, unit
 from dawa.results.answers import factor_of, uncut
 from dawa.results.grouped import AnyRelease
 from dawa.results.overview import Overview, overview
@@ -31,19 +24,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-NEW_YEAR, PARTS = "0001-01-01 00:00:00.000000", (4, 7, 10, 16, 19, 26)
-"""A time that needs no more than its year, and after how many characters a written time may end."""
-
-TICKS, LETTERS = 6, 13
-"""The most labels along an axis, and how many characters fit an inch."""
-
 CONFIDENCE = 0.95
 
 
 def figure(
     release: Release, path: str | PathLike[str] | None = None, *, width: float = drawing.COLUMN, footed: bool = True
 ) -> "Figure":
-    """Records per cell of a release along one axis, with the margin of their noise; or a map over two.
+    """Records per cell along one axis, with the margin of their noise; a map over two; over more, a map of each pair.
 
     Triangles mark the ends of axes whose cells hold values from beyond. Lines below the picture say which, how many
     records are in no range, and how many of a unit were counted.
@@ -61,26 +48,28 @@ def figure(
         footed: Whether there are lines below the picture.
 
     Raises:
-        OptionError: If the release is over more than two axes or too many cells, or the path has no known ending.
+        OptionError: If the release is over several axes and has too many cells, or the path has no known ending.
     """
-    if len(release.axes) > 2:
-        raise OptionError(
-            f"A release over {len(release.axes)} axes has no picture.", "ask it for ranges: rel.answers(lo, hi)."
-        )
+    if len(release.axes) > 2 and not drawable(release):
+        raise OptionError("A release of so many cells has no picture.", "ask it for ranges: rel.answers(lo, hi).")
     lines = drawing.wrapped(beside(release), width) if footed else []
     below = drawing.height_of(lines) + (0.15 if title_of(release) else 0)
     with drawing.styled():
         if len(release.axes) == 1:
-            sheet = drawing.sheet(width, 0.3 * width + 1.2 + below)
+            sheet = drawing.sheet(width, 0.3 * width + 1.2 + below + scales.standing(release.axis, width))
             chart = sheet.subplots()
             _histogram(release, chart, width)
+        elif len(release.axes) > 2:
+            sheet = corner.figure(release, width, below)
+            sheet.suptitle(_summary(release), x=0.01, ha="left").set_parse_math(False)
         else:
             cells = drawing.coarse(release.estimate.cells)
-            sheet = drawing.sheet(width, 0.6 * width + 0.7 + below)
+            sheet = drawing.sheet(width, tall(release, width) + 0.7 + below)
             chart = sheet.subplots()
             sheet.colorbar(_map(release, cells, chart, width), ax=chart, label=unit(release))
             drawing.titled(chart, _summary(release))
-        for axis, (first, last) in zip(release.axes, (((0, 0), (1, 0)), ((0, 0), (0, 1))), strict=False):
+        sides = (((0, 0), (1, 0)), ((0, 0), (0, 1)))
+        for axis, (first, last) in zip(release.axes, sides, strict=False) if len(release.axes) < 3 else ():
             if axis.outside == "clip":
                 drawing.beyond(chart, first, last)
         drawing.footed(sheet, lines)
@@ -108,7 +97,7 @@ def sentences_of(release: AnyRelease, found: Overview) -> list[str]:
 
 def drawable(release: Release) -> bool:
     """Whether a picture can show the release, at little cost."""
-    return len(release.axes) == 1 or (len(release.axes) == 2 and release.estimate.size <= MOST_ROWS_WRITTEN)
+    return len(release.axes) == 1 or release.estimate.size <= MOST_ROWS_WRITTEN
 
 
 def draw(release: Release, path: str | PathLike[str]) -> None:
@@ -132,7 +121,7 @@ def element(drawn: "Figure", release: AnyRelease, by: str = "") -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{box}" role="img"'
         f' aria-label="{label} records along {escape(along + by)}" stroke-linejoin="round" stroke-linecap="butt"'
-        f' style="max-width: 45em; width: 100%; height: auto; background: white">{body[:begin]}{body[end:]}'
+        f' style="max-width: 45em; width: 100%; height: auto">{body[:begin]}{body[end:]}'
     )
 
 
@@ -163,15 +152,23 @@ class Steps(NamedTuple):
 
 
 def steps(release: Release, most: int = MOST_STEPS_DRAWN) -> Steps:
-    """Records per cell in every bucket, or in runs of buckets that are drawn as one if there are more than ``most``."""
-    estimate = release.estimate
-    groups = _groups(estimate.buckets.bounds, most)
+    """Records per cell in every bucket, or in runs of buckets that are drawn as one if there are more than ``most``.
+
+    Categories and cells between edges are drawn one by one.
+    """
+    estimate, axis = release.estimate, release.axis
+    one_by_one = axis.kind in {"ordered", "edges"}
+    groups = _groups(estimate.buckets.bounds, axis.size + 1 if one_by_one else most)
     bounds = estimate.buckets.bounds[groups]
-    widths, borders = np.diff(bounds), placed(release.axis, bounds)
-    density = np.add.reduceat(estimate.totals, groups[:-1]) / widths
+    cells = np.diff(bounds)
     variances = estimate.range_variances(groups[:-1].astype(np.float64), groups[1:].astype(np.float64))
     factor = factor_of(estimate, uncut(estimate, 1 - CONFIDENCE))
-    return Steps(borders, density, factor * np.sqrt(np.maximum(variances, 0)) / widths)
+    margin = factor * np.sqrt(np.maximum(variances, 0)) / cells
+    if not one_by_one:
+        return Steps(placed(axis, bounds), np.add.reduceat(estimate.totals, groups[:-1]) / cells, margin)
+    every = np.arange(axis.size + 1)
+    widths = scales.width(axis, every)
+    return Steps(placed(axis, every), estimate.cells / widths, np.repeat(margin, cells) / widths)
 
 
 def traced(chart: Any, found: Steps) -> None:  # noqa: ANN401  Matplotlib's
@@ -184,14 +181,31 @@ def traced(chart: Any, found: Steps) -> None:  # noqa: ANN401  Matplotlib's
     chart.stairs(density, borders, baseline=None, color=drawing.LINE, label="release")
 
 
+def barred(chart: Any, found: Steps) -> None:  # noqa: ANN401  Matplotlib's
+    """A bar for each category, with a line for its noise."""
+    middle, density, margin = found.borders[:-1] + 0.5, found.density, found.margin
+    chart.bar(middle, density, 0.8, color=drawing.BAND, edgecolor=drawing.LINE, linewidth=0.8, label="release")
+    low = np.maximum(density - margin, 0)
+    chart.vlines(middle, low, density + margin, color=drawing.LINE, linewidth=0.8, label="noise, 95%")
+    chart.set_xlim(0, len(middle))
+
+
 def _histogram(release: Release, chart: Any, width: float) -> None:  # noqa: ANN401  Matplotlib's
     """Records per cell in every bucket, with the margin of their noise."""
     found = steps(release)
-    traced(chart, found)
-    drawing.stretch(chart, found.density, found.noise)
+    if release.axis.kind == "ordered":
+        barred(chart, found)
+    else:
+        if release.axis.kind == "edges":
+            chart.stairs(found.density, found.borders, fill=True, color=drawing.BAND, alpha=0.5)
+        traced(chart, found)
+    if release.axis.kind in {"ordered", "edges"}:
+        drawing.flat(chart)
+    else:
+        drawing.stretch(chart, found.density, found.noise)
     chart.set_ylabel(unit(release))
     drawing.keyed(chart, _summary(release))
-    label(release.axis, chart.xaxis, width)
+    label(release.axis, chart.xaxis, width, upright=True)
 
 
 def _groups(bounds: IntArray, most: int) -> IntArray:
@@ -208,9 +222,21 @@ def painted(release: Release, cells: FloatArray, chart: Any, scale: Any) -> Any:
     across, up = release.axes
     corners = (*placed(across, [0, across.size]), *placed(up, [0, up.size]))
     found = np.maximum(cells.T, 0)
+    shape = "auto"
+    if geography.is_map(release.axes):
+        shape = geography.aspect(release.axes) * (corners[1] - corners[0]) / (corners[3] - corners[2])
+        for one in geography.shapes(release.axes):
+            dashes = "-" if one.coast else (0, (3, 2))
+            chart.plot(*one.points.T, color="white", linewidth=0.5, linestyle=dashes, scalex=False, scaley=False)
     return chart.imshow(
-        found, origin="lower", extent=corners, aspect="auto", interpolation="nearest", cmap="viridis", norm=scale
+        found, origin="lower", extent=corners, aspect=shape, interpolation="nearest", cmap="viridis", norm=scale
     )
+
+
+def tall(release: AnyRelease, width: float) -> float:
+    """How tall a map of this width is, in inches: in the shape of the land, if it is one of the world."""
+    shape = geography.aspect(release.axes) * 0.8 if geography.is_map(release.axes) else 0.6
+    return min(max(shape, 0.2), 1.3) * width
 
 
 def _map(release: Release, cells: FloatArray, chart: Any, width: float) -> Any:  # noqa: ANN401  Matplotlib's
@@ -218,7 +244,7 @@ def _map(release: Release, cells: FloatArray, chart: Any, width: float) -> Any: 
     across, up = release.axes
     image = painted(release, cells, chart, drawing.magnitudes(max(float(cells.max()), 1.0), least=0.0))
     label(across, chart.xaxis, 0.75 * width)
-    label(up, chart.yaxis, drawing.PAGE)
+    label(up, chart.yaxis, drawing.PAGE, lines=0.9 * tall(release, width))
     return image
 
 
@@ -234,80 +260,3 @@ def _summary(release: Release) -> str:
 def title_of(release: AnyRelease) -> str:
     """What the custodian calls the release; empty if nobody said."""
     return (release.about is not None and release.about.title) or ""
-
-
-def unit(release: AnyRelease) -> str:
-    """What the height or the colour counts."""
-    axis = release.axes[0]
-    if len(release.axes) > 1 or axis.kind == "edges":
-        return "records per cell"
-    if axis.kind == "ordered":
-        return "records per category"
-    if isinstance(axis, AddressAxis):
-        return "records per address" if axis.whole else f"records per network of {axis.prefix} bits"
-    if isinstance(axis, DateAxis):
-        return f"records per {axis.step.removeprefix('1 ')}"
-    step: Fraction = getattr(axis, "step", Fraction(1))
-    return "records per unit" if step == 1 else f"records per {shown(step)}"
-
-
-def placed(axis: Axis, borders: ArrayLike) -> FloatArray:
-    """Where cell borders go: numbers at their values, all others cell by cell."""
-    return axis.value(borders) if axis.kind == "numbers" else np.asarray(borders, np.float64)
-
-
-def label(axis: Axis, side: Any, width: float) -> None:  # noqa: ANN401  Matplotlib's
-    """Name an axis of a chart, and its cells if they are not numbers; the texts fit this many inches."""
-    side.set_label_text(drawing.text(axis.column), parse_math=False)
-    if axis.kind == "numbers":
-        _number(axis, side, width)
-        return
-    for ticks in range(min(TICKS, axis.size + 1), 0, -1):
-        at, texts = _moments(axis, ticks) if isinstance(axis, DateAxis) else _cells(axis, ticks)
-        if sum(map(len, texts)) + 2 * len(texts) <= LETTERS * width:
-            break
-    side.set_ticks(at, texts, parse_math=False)
-
-
-def _number(axis: Axis, side: Any, width: float) -> None:  # noqa: ANN401  Matplotlib's
-    """Round numbers, as many as there is room for."""
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415  slow to load
-
-    form = "{x:,.10g}"
-    for parts in range(max(2, round(1.4 * width)), 0, -1):
-        locator = MaxNLocator(nbins=parts, steps=[1, 2, 2.5, 5, 10])
-        texts = [form.format(x=tick) for tick in locator.tick_values(*placed(axis, [0, axis.size]))]
-        if sum(map(len, texts)) + 2 * len(texts) <= LETTERS * width:
-            break
-    side.set_major_locator(locator)
-    side.set_major_formatter(form)
-
-
-def _cells(axis: Axis, ticks: int) -> tuple[FloatArray, list[str]]:
-    """Labels spread evenly: a category stands in the middle of its cell, an edge at its place."""
-    inside = axis.kind == "ordered"
-    at = np.unique(np.linspace(0, axis.size - inside, ticks).astype(np.int64))
-    if axis.kind == "addresses":  # where networks begin
-        at = np.arange(0, axis.size + 1, 1 << max((axis.size - 1) // ticks, 0).bit_length())
-    texts = [drawing.text(value) for value in written(axis, at, at + 1)[0]]
-    return at.astype(np.float64) + 0.5 * inside, texts
-
-
-def _moments(axis: DateAxis, ticks: int) -> tuple[FloatArray, list[str]]:
-    """Round times, at most this many, written as short as possible."""
-    start, stop = axis.start.replace(tzinfo=None), axis.stop.replace(tzinfo=None)
-    moments = [moment for moment in _round_times(start, stop, ticks) if start <= moment <= stop] or [start]
-    texts = [moment.isoformat(" ", "microseconds") for moment in moments]
-    length = next(part for part in PARTS if all(text[part:] == NEW_YEAR[part:] for text in texts))
-    return np.array([float(axis.border(moment)) for moment in moments]), [text[:length] for text in texts]
-
-
-def _round_times(start: datetime, stop: datetime, most: int) -> list[datetime]:
-    """Times that people would choose between two others."""
-    from matplotlib import dates  # noqa: PLC0415  slow to load
-
-    untyped: Any = dates
-    locator = untyped.AutoDateLocator(minticks=2, maxticks=max(most, 2))
-    with warnings.catch_warnings(action="ignore"):  # if no interval fits, it gives too many times
-        times = [untyped.num2date(tick).replace(tzinfo=None) for tick in locator.tick_values(start, stop)]
-    return times[:: max(1, -(-len(times) // most))]

@@ -2,10 +2,21 @@
 //
 // Every axis has: column, kind, size; span(lo, hi) for typed ends, which throws an Error with a sentence; write(border)
 // for a whole border; ticks(from, to, most); cell and pitch, in words; inclusive, if both ends belong to a range; and
-// clips, what the first and the last cell hold besides their own values, in words. Where an upper end is read in another
+// clips, what the first and the last cell hold besides their own values, in words. Pictures place a border with
+// place(border) and find it again with cellAt(place); width(from, to) is what heights are counted by, and per says so in
+// words. shown(text) is a typed end as it is read. Where an upper end is read in another
 // way than a lower one, it has upper beside border; where ends are no numbers, text.
 const axes = (() => {
-  const LONGEST_LABEL = 18;
+  /** Most axes are drawn cell by cell, and their texts are read as they are. */
+  const CELL_BY_CELL = {
+    place: (border) => border,
+    cellAt: (place) => place,
+    width: (from, to) => to - from,
+    least: 4,
+    shown: (text) => text,
+  };
+  /** Whole numbers between these are taken for years, which are written without a comma. */
+  const YEARS = [1000, 3000];
 
   function of(data, times, clips) {
     const kinds = {
@@ -17,7 +28,8 @@ const axes = (() => {
     };
     const made = kinds[data.kind](data, times);
     const { column, kind } = data;
-    return { column, kind, clips, inclusive: false, span: bordersOf(made, column), ...made };
+    const span = bordersOf(made, column);
+    return { column, kind, clips, inclusive: false, span, ...CELL_BY_CELL, per: made.cell, ...made };
   }
 
   /** Both ends as borders, or an Error that says what is wrong. */
@@ -49,11 +61,15 @@ const axes = (() => {
     const at = (border) => first + border * width;
     const value = (border) => numbers.plus(start, numbers.times(numbers.of(border), step));
     const decimal = numbers.isDecimal(start) && numbers.isDecimal(step);
+    const years =
+      numbers.isWhole(start) && numbers.isWhole(step) && first >= YEARS[0] && first + size * width <= YEARS[1];
+    const shown = years ? (text) => text : numbers.grouping;
     return {
       size,
       what: "number",
-      cell: `step of ${numbers.written(step)}`,
-      pitch: `in steps of ${numbers.written(step)}`,
+      shown,
+      cell: width === 1 ? "cell" : `step of ${numbers.grouping(numbers.written(step))}`,
+      pitch: `in steps of ${numbers.grouping(numbers.written(step))}`,
       border(text) {
         const typed = numbers.read(text);
         const place = typed && numbers.over(numbers.minus(typed, start), step);
@@ -71,7 +87,7 @@ const axes = (() => {
         const gap = numbers.niceStep(Math.max(((to - from) * width) / most, width * 1e-6));
         const found = [];
         for (let i = Math.ceil(at(from) / gap - 1e-9); i * gap <= at(to) + gap * 1e-9; i += 1) {
-          found.push({ at: (i * gap - first) / width, text: numbers.value(i * gap, gap) });
+          found.push({ at: (i * gap - first) / width, text: numbers.value(i * gap, gap, !years) });
         }
         return found;
       },
@@ -81,9 +97,28 @@ const axes = (() => {
   function ofEdges(data) {
     const cuts = data.edges.map(numbers.read);
     const size = cuts.length - 1;
+    const at = cuts.map(numbers.float);
+    const scale = size / (at[size] - at[0]);
+    const widths = at.slice(1).map((value, i) => value - at[i]);
+    const unit = 10 ** Math.floor(Math.log10(widths.slice().sort((a, b) => a - b)[size >> 1]));
+    /** The value at a border, and the border at a value; in between, cells are drawn evenly. */
+    const value = (border) => {
+      const cell = Math.min(Math.floor(border), size - 1);
+      return at[cell] + (border - cell) * widths[cell];
+    };
+    const borderAt = (found) => {
+      const cell = buckets.find(at, found);
+      return cell + (found - at[cell]) / widths[cell];
+    };
     return {
       size,
       what: "number",
+      shown: numbers.grouping,
+      place: (border) => (value(border) - at[0]) * scale,
+      cellAt: (place) => Math.min(Math.max(borderAt(at[0] + place / scale), 0), size),
+      width: (from, to) => (value(to) - value(from)) / unit,
+      least: Math.min(2 * Math.min(...widths) * scale, 4),
+      per: `${numbers.grouping(numbers.written(numbers.read(String(unit))))} of ${data.column}`,
       cell: "cell between edges",
       pitch: "between edges",
       border(text) {
@@ -99,8 +134,11 @@ const axes = (() => {
         return numbers.plus(inside, numbers.of(cell));
       },
       write: (border) => numbers.written(cuts[border]),
-      ticks: (from, to, most) =>
-        some(Math.ceil(from), Math.floor(to), most).map((at) => ({ at, text: short(numbers.written(cuts[at])) })),
+      ticks: (from, to) =>
+        some(Math.ceil(from), Math.floor(to), size + 1).map((edge) => ({
+          at: edge,
+          text: numbers.grouping(numbers.written(cuts[edge])),
+        })),
     };
   }
 
@@ -131,12 +169,10 @@ const axes = (() => {
       ticks: (from, to, most) =>
         some(Math.ceil(from - 0.5), Math.floor(to - 0.5), most).map((at) => ({
           at: at + 0.5,
-          text: short(labels[at]),
+          text: labels[at],
         })),
     };
   }
-
-  const short = (label) => (label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL - 1)}…` : label);
 
   /** Whole numbers from one to another, evenly thinned to about this many. */
   function some(from, to, most) {
@@ -146,6 +182,20 @@ const axes = (() => {
       found.push(i);
     }
     return found;
+  }
+
+  /** Borders that divide a part of an axis into about this many runs of cells at most: where people would divide it. */
+  function runs(axis, from, to, most) {
+    const [first, last] = [Math.floor(from), Math.min(Math.ceil(to), axis.size)];
+    const round = () => axis.ticks(first, last, most).map(({ at }) => Math.round(at));
+    const plain = (gap) => some(first, last, (last - first + 1) / gap);
+    const inner =
+      last - first <= most
+        ? plain(1)
+        : axis.kind === "dates" || axis.kind === "addresses"
+          ? round()
+          : plain(axis.kind === "numbers" ? numbers.niceStep((last - first) / most) : (last - first) / most);
+    return [...new Set([first, ...inner, last])].filter((at) => at >= first && at <= last).sort((a, b) => a - b);
   }
 
   /** A span of whole cells, as dragging makes it; ends says whether it holds the first and the last cell. */
@@ -158,8 +208,10 @@ const axes = (() => {
   });
 
   /** A span in words. */
-  const said = (axis, span) =>
-    axis.inclusive && span.hi - span.lo === 1 ? span.texts[0] : `${span.texts[0]} to ${span.texts[1]}`;
+  const said = (axis, span) => {
+    const [lo, hi] = span.texts.map(axis.shown);
+    return axis.inclusive && span.hi - span.lo === 1 ? lo : `${lo} to ${hi}`;
+  };
 
   /** What a range holds besides its own values, in the words of dawa.axis.apart. */
   function note(all, spans) {
@@ -170,11 +222,14 @@ const axes = (() => {
     return held.filter(Boolean).join("; ");
   }
 
+  /** What the first and the last cell hold besides, with numbers as the axis writes them. */
+  const beyond = (axis) => axis.clips.map((what) => what?.split(" ").map(axis.shown).join(" "));
+
   /** What the cells at the edges of an axis hold besides their own values, as a sentence; or nothing. */
   function edges(axis) {
-    const [first, last] = axis.clips;
+    const [first, last] = beyond(axis);
     return first && last ? ` The first cell is counted with ${first}, the last with ${last}.` : "";
   }
 
-  return { of, cells, said, note, edges };
+  return { of, runs, cells, said, note, beyond, edges };
 })();

@@ -18,14 +18,16 @@ from typing import Any
 from dawa import progress
 from dawa.axis import Axis, DateAxis
 from dawa.axis.apart import clipped, named, patterns
+from dawa.axis.numbers import NumberAxis
 from dawa.axis.readings import UNITS, at, ticks
-from dawa.axis.written import written
+from dawa.axis.written import readable, written
 from dawa.budget import shown
 from dawa.errors import FolderError, OptionError, ReleaseError
 from dawa.host import atomic
 from dawa.limits import MOST_CELLS_IN_BROWSER
+from dawa.plots import geography
 from dawa.publish import bands, figures
-from dawa.results.about import About, called, is_link
+from dawa.results.about import RECORDS, About, called, is_link
 from dawa.results.answers import factor_of, noise_chance, uncut
 from dawa.results.estimate import Estimate
 from dawa.results.grouped import AnyRelease, estimates_of, inside_of
@@ -52,11 +54,14 @@ SCRIPTS = (
     "answer.js",
     "together.js",
     "canvas.js",
+    "rulers.js",
     "handles.js",
     "histogram.js",
     "cumulative.js",
     "heat.js",
+    "coast.js",
     "map.js",
+    "marginals.js",
     "panel.js",
     "comparing.js",
     "apart.js",
@@ -218,7 +223,9 @@ def _title(release: AnyRelease) -> str:
     if release.about is not None and release.about.title:
         return release.about.title
     by = "" if isinstance(release, Release) else f", by {' and '.join(one.column for one in release.by)}"
-    return f"How many, along {' and '.join(axis.column for axis in release.axes)}{by}"
+    records = called(release.about)
+    many = "How many," if records == RECORDS else f"How many {records},"
+    return f"{many} along {' and '.join(axis.column for axis in release.axes)}{by}"
 
 
 def _description(about: About | None) -> str:
@@ -244,9 +251,9 @@ def _summary(release: AnyRelease) -> str:
     """What can be asked, in one sentence."""
     ranges = []
     for axis in release.axes:
-        lo, hi = written(axis, [0], [axis.size])
-        ranges.append(f"{axis.column} from {lo[0]} to {hi[0]}")
-    how = {1: "Drag or type any range", 2: "Drag or type any rectangle"}.get(len(ranges), "Type any box")
+        lo, hi = (readable(axis, end[0]) for end in written(axis, [0], [axis.size]))
+        ranges.append(f"{axis.column} from {lo} to {hi}")
+    how = {1: "Drag or type any range", 2: "Drag or type any rectangle"}.get(len(ranges), "Drag or type any box")
     rest = "how sure that number is, and why it exposes nobody in the data."
     told = rest if release.privacy.exposes_nobody else "and how sure that number is."
     counted = f"how many {called(release.about)}{'' if isinstance(release, Release) else ' of each group'} lie in it"
@@ -354,6 +361,20 @@ def _of_axes(release: AnyRelease, found: Overview) -> dict[str, Any]:
         "records": called(release.about),
         "much": bool(found.warning),
         "askable": math.prod(shape) <= MOST_CELLS_IN_BROWSER,
+        "geography": _geography(release.axes),
+    }
+
+
+def _geography(axes: Sequence[Axis]) -> dict[str, Any] | None:
+    """How a map of longitude and latitude is drawn; None if the axes are not these."""
+    if not geography.is_map(axes):
+        return None
+    numbers = [axis for axis in axes if isinstance(axis, NumberAxis)]
+    return {
+        "aspect": geography.aspect(axes),
+        "start": [float(axis.start) for axis in numbers],
+        "step": [float(axis.step) for axis in numbers],
+        "lines": [shape.text for shape in geography.shapes(axes)],
     }
 
 

@@ -1,4 +1,4 @@
-// What all pictures share: sharp canvases, the colours of the style sheet, axes, and a view that zooms and moves.
+// What all pictures share: sharp canvases, the colours of the style sheet, and a view that zooms and moves.
 const drawing = (() => {
   const NAMES = ["ink", "soft", "line", "grid", "bar", "band", "pick", "pick-soft", "cut", "card"];
   const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
@@ -43,8 +43,8 @@ const drawing = (() => {
   /** A part of an axis: from and to in cells. */
   const whole = (size) => ({ from: 0, to: size });
 
-  function zoomed(view, size, factor, centre) {
-    const width = Math.min(Math.max((view.to - view.from) * factor, Math.min(4, size)), size);
+  function zoomed(view, size, factor, centre, least = 4) {
+    const width = Math.min(Math.max((view.to - view.from) * factor, Math.min(least, size)), size);
     const share = (centre - view.from) / (view.to - view.from);
     return moved({ from: centre - share * width, to: centre + (1 - share) * width }, size, 0);
   }
@@ -53,47 +53,6 @@ const drawing = (() => {
     const width = view.to - view.from;
     const from = Math.min(Math.max(view.from + by, 0), size - width);
     return { from, to: from + width };
-  }
-
-  /** Ticks and labels along the lower side; labels that would run into each other are left out. */
-  function bottomAxis(context, ticks, place, plot, paint) {
-    context.textAlign = "center";
-    context.textBaseline = "top";
-    let free = -Infinity;
-    for (const { at, text } of ticks) {
-      const x = place(at);
-      const half = context.measureText(text).width / 2;
-      const middle = Math.min(Math.max(x, plot.left - 30 + half), plot.left + plot.width + 12 - half);
-      context.fillStyle = paint.line;
-      context.fillRect(Math.round(x), plot.top + plot.height, 1, 5);
-      if (middle - half > free) {
-        context.fillStyle = paint.soft;
-        context.fillText(text, middle, plot.top + plot.height + 8);
-        free = middle + half + 10;
-      }
-    }
-  }
-
-  /** A text that is cut off to fit the room. */
-  function fitting(context, text, room) {
-    let shown = text;
-    for (let length = text.length; length > 1 && context.measureText(shown).width > room; length -= 1) {
-      shown = `${text.slice(0, length - 1)}…`;
-    }
-    return shown;
-  }
-
-  /** Grid lines and labels along the left side. */
-  function leftAxis(context, ticks, place, plot, paint, grid = true) {
-    context.textAlign = "right";
-    context.textBaseline = "middle";
-    for (const { at, text } of ticks) {
-      const y = Math.round(place(at));
-      context.fillStyle = grid ? paint.grid : paint.line;
-      context.fillRect(grid ? plot.left : plot.left - 5, y, grid ? plot.width : 5, 1);
-      context.fillStyle = paint.soft;
-      context.fillText(fitting(context, text, plot.left - 10), plot.left - 8, y);
-    }
   }
 
   /** A triangle that points away from the picture; direction is where its tip lies. */
@@ -116,7 +75,7 @@ const drawing = (() => {
     const room = plot.width / (seen[0] && seen[1] ? 2 : 1) - 24;
     context.fillStyle = paint.soft;
     context.textBaseline = "middle";
-    axis.clips.forEach((what, end) => {
+    axes.beyond(axis).forEach((what, end) => {
       if (!what || !seen[end]) {
         return;
       }
@@ -166,7 +125,7 @@ const drawing = (() => {
   function renew(id) {
     const made = document.getElementById(id).cloneNode(false);
     made.removeAttribute("style");
-    made.classList.remove("map");
+    made.classList.remove("map", "lanes");
     document.getElementById(id).replaceWith(made);
   }
 
@@ -188,8 +147,6 @@ const drawing = (() => {
     whole,
     zoomed,
     moved,
-    bottomAxis,
-    leftAxis,
     tip,
     edgeMarks,
   };

@@ -1,6 +1,6 @@
 // The share of the records in range below each value.
 const cumulative = (() => {
-  const MARGIN = { left: 58, right: 14, top: 22, bottom: 30 };
+  const MARGIN = { left: 58, top: 22, bottom: 30 };
   const BENDS = 32;
 
   /** Totals without negative numbers: the nearest running sums that never fall, as in dawa.infer. */
@@ -55,15 +55,17 @@ const cumulative = (() => {
     const before = answering.before(nonnegative(answers.totals));
     const total = before[before.length - 1];
     const [base, over] = drawing.layers(host);
-    let [view, paint] = [drawing.whole(axis.size), null];
+    let [view, paint, deep] = [drawing.whole(axis.size), null, MARGIN.bottom];
 
     const plot = () => ({
       left: MARGIN.left,
       top: MARGIN.top,
-      width: Math.max(host.clientWidth - MARGIN.left - MARGIN.right, 10),
-      height: Math.max(host.clientHeight - MARGIN.top - MARGIN.bottom, 10),
+      width: Math.max(host.clientWidth - MARGIN.left - handles.beside(), 10),
+      height: Math.max(host.clientHeight - MARGIN.top - deep, 10),
     });
-    const x = (at) => MARGIN.left + ((at - view.from) / (view.to - view.from)) * plot().width;
+    const placed = (place) => MARGIN.left + ((place - view.from) / (view.to - view.from)) * plot().width;
+    const x = (border) => placed(axis.place(border));
+    const seen = () => [axis.cellAt(view.from), axis.cellAt(view.to)];
     const y = (share) => MARGIN.top + plot().height * (1 - share);
 
     /** The share of the records in range below a border. */
@@ -77,10 +79,11 @@ const cumulative = (() => {
     }
 
     function draw() {
-      const area = plot();
       paint = drawing.colours();
       const context = drawing.cleared(base, host.clientWidth, host.clientHeight);
-      drawing.leftAxis(
+      deep = Math.max(rulers.depth(context, axis, x(1) - x(0)), MARGIN.bottom);
+      const area = plot();
+      rulers.left(
         context,
         [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, text: `${100 * at}%` })),
         y,
@@ -100,14 +103,18 @@ const cumulative = (() => {
       context.strokeStyle = paint.bar;
       context.lineWidth = 2;
       context.beginPath();
-      const [first, last] = [buckets.find(bounds, view.from), buckets.find(bounds, Math.max(view.to - 1e-9, 0)) + 1];
-      context.moveTo(x(view.from), y(share(view.from)));
+      const [from, to] = seen();
+      const [first, last] = [buckets.find(bounds, from), buckets.find(bounds, Math.max(to - 1e-9, 0)) + 1];
+      context.moveTo(x(from), y(share(from)));
       let drawn = -Infinity;
       for (let b = first + 1; b <= last; b += 1) {
         if (x(bounds[b]) - drawn >= 0.5 || b === last) {
-          const steps = answers.inside?.bent(b - 1) ? Math.min(Math.ceil((x(bounds[b]) - drawn) / 4), BENDS) : 1;
+          const wide = bounds[b] - bounds[b - 1];
+          const cells = axis.kind === "edges" ? wide : 1;
+          const bends = answers.inside?.bent(b - 1) ? Math.min(Math.ceil((x(bounds[b]) - drawn) / 4), BENDS) : 1;
+          const steps = cells * Math.ceil(bends / cells);
           for (let i = 1; i < steps; i += 1) {
-            const at = bounds[b - 1] + (i / steps) * (bounds[b] - bounds[b - 1]);
+            const at = bounds[b - 1] + (i / steps) * wide;
             context.lineTo(x(at), y(share(at)));
           }
           drawn = x(bounds[b]);
@@ -116,7 +123,7 @@ const cumulative = (() => {
       }
       context.stroke();
       context.restore();
-      drawing.bottomAxis(context, axis.ticks(view.from, view.to, area.width / 64), x, area, paint);
+      rulers.below(context, axis, view, x, area, paint, false);
       drawing.edgeMarks(context, axis, view, area, paint);
       drawOver();
     }
@@ -133,7 +140,7 @@ const cumulative = (() => {
         [lo, "right", -7],
         [hi, "left", 7],
       ].forEach(([at, align, shift]) => {
-        if (at < view.from || at > view.to) {
+        if (at < seen()[0] || at > seen()[1]) {
           return;
         }
         const [px, py] = [x(at), y(share(at))];

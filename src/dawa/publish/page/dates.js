@@ -139,7 +139,7 @@ const dates = (() => {
     return {
       size,
       what: "time",
-      cell: data.step,
+      cell: data.step.replace(/^1 /, ""),
       pitch: `in steps of ${data.step}`,
       border,
       write,

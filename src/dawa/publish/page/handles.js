@@ -2,20 +2,20 @@
 //
 // A host has a lower and an upper edge for each axis. The chart says where they are and what a point means.
 const handles = (() => {
-  const NEAR = { mouse: 7, pen: 12, touch: 22 };
+  const WIDE = { mouse: 16, pen: 24, touch: 44 };
 
   /**
-   * Sliders for the edges of all axes.
+   * Sliders for the edges of all axes, numbered from first.
    * chart: { axes, spans(), change(axis, lo, hi), step(axis), jump(axis, from, direction) }
    */
-  function sliders(host, chart) {
+  function sliders(host, chart, first = 0) {
     return chart.axes.map((axis, dimension) => {
       const names = axis.inclusive ? ["first", "last"] : ["from", "to"];
       return ["lo", "hi"].map((end, i) => {
         const element = document.createElement("div");
         element.className = "handle";
         element.tabIndex = 0;
-        element.dataset.edge = `${end}${dimension}`;
+        element.dataset.edge = `${end}${first + dimension}`;
         const set = (name, value) => element.setAttribute(name, value);
         set("role", "slider");
         set("aria-label", `${axis.column}: ${names[i]}`);
@@ -67,6 +67,54 @@ const handles = (() => {
     }
   }
 
+  const coarse = () => matchMedia("(pointer: coarse)").matches;
+
+  /**
+   * How far the lower and the upper edge can be grabbed, from where to where: two zones that never overlap. A finger gets
+   * 44 pixels for each, outside the range if there is no room inside; limit is where the picture ends.
+   */
+  function zones([lo, hi], wide, limit) {
+    const inner = Math.min(wide / 2, (hi - lo) / 2);
+    const outer = wide - inner;
+    const [left, right] = [Math.max(lo - outer, 0), Math.min(hi + outer, limit)];
+    const room = (hi - lo) / 2;
+    return [
+      [left, Math.max(Math.min(left + wide, lo + room), lo + inner)],
+      [Math.min(Math.max(right - wide, hi - room), hi - inner), right],
+    ];
+  }
+
+  const broad = () => WIDE[coarse() ? "touch" : "mouse"];
+
+  /** Room beside a plot for the last edge, and for a finger on it. */
+  const beside = () => (coarse() ? WIDE.touch : 14);
+
+  /** The place of a slider along one axis, as high as the plot. */
+  function zone(edges, end, area, limit) {
+    const [from, to] = zones(edges, broad(), limit)[end];
+    return { x: from, y: area.top, width: to - from, height: area.height };
+  }
+
+  /** The same for an edge of a rectangle: between its other two, [across] or [up], and no shorter than it is broad. */
+  function side(edges, end, others, limit, upright) {
+    const [from, to] = zones(edges, broad(), limit)[end];
+    const [low, high] = others;
+    const spare = Math.max(broad() - (high - low), 0) / 2;
+    const [along, length] = [low - spare, high - low + 2 * spare];
+    return upright
+      ? { x: along, y: from, width: length, height: to - from }
+      : { x: from, y: along, width: to - from, height: length };
+  }
+
+  /** Draw an edge with a grip, which lies outside the range so that two grips never lie on each other. */
+  function grip(context, x, end, area) {
+    const tall = Math.min(32, area.height * 0.5);
+    context.fillRect(x - 1, area.top, 2, area.height);
+    context.beginPath();
+    context.roundRect(end ? x - 1 : x - 9, area.top + (area.height - tall) / 2, 10, tall, 5);
+    context.fill();
+  }
+
   /** Tell a screen reader where an edge is, and put its focus ring there. */
   function place(element, span, end, box) {
     const i = end === "lo" ? 0 : 1;
@@ -94,16 +142,19 @@ const handles = (() => {
 
     /** For each axis, which end is near the pointer: 0, 1, or -1 for neither; null if no edge is near. */
     function grabbed(x, y, kind) {
-      const near = NEAR[kind] || NEAR.mouse;
+      const near = WIDE[kind] || WIDE.mouse;
       const pixels = [x, y];
       const edges = chart.edges();
+      const limits = [host.clientWidth, host.clientHeight];
       const close = edges.map((pair, i) => {
-        const [a, b] = pair.map((edge) => Math.abs(edge - pixels[i]));
-        return Math.min(a, b) > near ? -1 : a < b ? 0 : 1;
+        const [lo, hi] = pair[0] <= pair[1] ? [0, 1] : [1, 0]; // upwards, pixels grow the other way
+        const [low, high] = zones([pair[lo], pair[hi]], near, limits[i]);
+        const inside = ([from, to]) => pixels[i] >= from && pixels[i] <= to;
+        return inside(low) ? lo : inside(high) ? hi : -1;
       });
       const within = (at, pair) => at > Math.min(...pair) - near && at < Math.max(...pair) + near;
-      const beside = edges.every((pair, i) => within(pixels[i], pair));
-      return beside && close.some((end) => end >= 0) ? close : null;
+      const around = edges.every((pair, i) => within(pixels[i], pair));
+      return around && close.some((end) => end >= 0) ? close : null;
     }
 
     function begin(event) {
@@ -204,5 +255,5 @@ const handles = (() => {
 
   const cursor = ([across, up = -1]) => (across >= 0 && up >= 0 ? "move" : across >= 0 ? "ew-resize" : "ns-resize");
 
-  return { sliders, place, pointers };
+  return { sliders, place, pointers, zone, side, beside, grip };
 })();

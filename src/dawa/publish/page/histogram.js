@@ -1,24 +1,31 @@
 // The histogram: buckets in their true widths, records per cell upwards, and each bucket's noise margin as a band.
 const histogram = (() => {
-  const MARGIN = { left: 58, right: 14, top: 22, bottom: 30 };
+  const MARGIN = { left: 58, top: 22, marks: 16, bottom: 22 };
+  const [CROWDED, NARROWEST] = [2, 1.75]; // pixels of a bucket, and of a run of cells
   const SLICE = 8;
   const BENDS = 24;
 
-  /** page: { axis, answers, span(), cuts(), level(), ready(), change(lo, hi), viewed(view) } */
+  /** page: { axis, answers, records, span(), cuts(), level(), ready(), change(lo, hi), viewed(view) } */
   function make(host, page) {
     const { axis, answers } = page;
     const { bounds, totals, published } = answers;
     const k = totals.length;
+    const barred = axis.kind === "edges" || axis.kind === "ordered";
     const [base, over] = drawing.layers(host);
-    let [view, log, paint, columns, task] = [drawing.whole(axis.size), steep(bounds, totals), null, [], 0];
+    let [view, log, paint, columns, task] = [drawing.whole(axis.size), steep(axis, bounds, totals), null, [], 0];
+    // Room for labels, as measured when they are drawn, and how many cells are drawn together.
+    let [left, deep, grouped] = [MARGIN.left, 24, 1];
+    const top = MARGIN.top + (axis.clips.some(Boolean) ? MARGIN.marks : 0);
 
     const plot = () => ({
-      left: MARGIN.left,
-      top: MARGIN.top,
-      width: Math.max(host.clientWidth - MARGIN.left - MARGIN.right, 10),
-      height: Math.max(host.clientHeight - MARGIN.top - MARGIN.bottom, 10),
+      left,
+      top,
+      width: Math.max(host.clientWidth - left - handles.beside(), 10),
+      height: Math.max(host.clientHeight - top - MARGIN.bottom - deep, 10),
     });
-    const x = (at) => MARGIN.left + ((at - view.from) / (view.to - view.from)) * plot().width;
+    const placed = (place) => left + ((place - view.from) / (view.to - view.from)) * plot().width;
+    const x = (border) => placed(axis.place(border));
+    const spot = (px) => view.from + ((px - left) / plot().width) * (view.to - view.from);
 
     /** Records below a border. */
     function below(border) {
@@ -38,68 +45,94 @@ const histogram = (() => {
       return parts.map((t) => [t, answers.inside.density(b, t)]);
     }
 
-    /** What is drawn: visible buckets, or one column per pixel where there are more buckets than pixels. */
+    /** A column of the picture; margins are those of the buckets that it touches, as records per cell of theirs. */
+    function column(from, to, line = null) {
+      const [lo, last] = [buckets.find(bounds, from), buckets.find(bounds, to)];
+      const hi = bounds[last] < to ? last + 1 : last;
+      const wide = axis.width(from, to);
+      const share = (to - from) / wide / (bounds[hi] - bounds[lo]);
+      return { from, to, line, lo, hi, share, height: (below(to) - below(from)) / wide, margin: null };
+    }
+
+    /** What is drawn: buckets; cells, if they are bars; or runs of several cells where there is no room for all. */
     function visible() {
-      const [first, last] = [buckets.find(bounds, view.from), buckets.find(bounds, Math.max(view.to - 1e-9, 0))];
-      const pixels = Math.ceil(plot().width);
-      const found = [];
-      if (last - first < pixels) {
-        for (let b = first; b <= last; b += 1) {
-          const [from, to] = [bounds[b], bounds[b + 1]];
-          const height = totals[b] / (to - from);
-          found.push({ from, to, height, line: bend(b), cells: to - from, lo: b, hi: b + 1, margin: null });
-        }
-        return found;
+      const [from, to] = [axis.cellAt(view.from), axis.cellAt(view.to)];
+      const [first, last] = [buckets.find(bounds, from), buckets.find(bounds, Math.max(to - 1e-9, 0))];
+      const pixels = plot().width;
+      if (!barred && last - first < pixels / CROWDED) {
+        grouped = 1;
+        return Array.from({ length: last - first + 1 }, (_, i) => {
+          const b = first + i;
+          const height = totals[b] / axis.width(bounds[b], bounds[b + 1]);
+          return { ...column(bounds[b], bounds[b + 1], bend(b)), height };
+        });
       }
-      const step = (view.to - view.from) / pixels;
-      for (let i = 0; i < pixels; i += 1) {
-        const [from, to] = [view.from + i * step, view.from + (i + 1) * step];
-        const lo = buckets.find(bounds, from);
-        const hi = Math.max(buckets.find(bounds, to), lo + 1);
-        const height = (below(to) - below(from)) / step;
-        found.push({ from, to, height, cells: bounds[hi] - bounds[lo], lo, hi, margin: null });
-      }
-      return found;
+      const borders = axes.runs(axis, from, to, Math.max(Math.floor(pixels / NARROWEST), 8));
+      grouped = Math.max(...borders.slice(1).map((border, i) => border - borders[i]));
+      return borders.slice(1).map((border, i) => column(borders[i], border));
     }
 
     const scaled = (value) => (log ? Math.log10(1 + Math.max(value, 0)) : Math.max(value, 0));
 
-    function scale() {
-      const area = plot();
+    function scale(context) {
       let top = 0;
       for (const { height, line, margin } of columns) {
         top = Math.max(top, height + Math.min(margin || 0, height * 2 + 1));
         top = line ? Math.max(top, line[0][1], line[BENDS][1]) : top;
       }
       top = top > 0 ? top * 1.04 : 1;
-      const y = (value) => area.top + area.height * (1 - Math.min(scaled(value) / scaled(top), 1.02));
-      const ticks = [{ at: 0, text: "0" }];
-      if (log) {
-        for (let at = 1; at <= top; at *= 10) {
-          ticks.push({ at, text: numbers.value(at, 1) });
-        }
-        if (top < 1) {
-          ticks.push({ at: top, text: numbers.value(top, top / 10) });
-        }
-      } else {
-        const gap = numbers.niceStep(top / 5);
-        for (let i = 1; i * gap <= top; i += 1) {
-          ticks.push({ at: i * gap, text: numbers.value(i * gap, gap) });
-        }
-      }
-      return { y, ticks };
+      const ticks = rulers.heights(top, log, 5);
+      const texts = ticks.map(({ text }) => text);
+      left = rulers.broad(context, texts, MARGIN.left, host.clientWidth);
+      deep = rulers.depth(context, axis, x(1) - x(0));
+      const area = plot();
+      return { y: (value) => area.top + area.height * (1 - Math.min(scaled(value) / scaled(top), 1.02)), ticks };
     }
 
     function draw() {
-      const area = plot();
       const context = drawing.cleared(base, host.clientWidth, host.clientHeight);
       paint = drawing.colours();
-      const { y, ticks } = scale();
-      drawing.leftAxis(context, ticks, y, area, paint);
+      const { y, ticks } = scale(context);
+      const area = plot();
+      rulers.left(context, ticks, y, area, paint);
       context.save();
       context.beginPath();
       context.rect(area.left, 0, area.width, area.top + area.height + 1);
       context.clip();
+      if (barred) {
+        bars(context, y);
+      } else {
+        steps(context, y);
+      }
+      context.restore();
+      rulers.below(context, axis, view, x, area, paint);
+      rulers.unit(context, `${page.records} per ${axis.per}`, area, 8, paint);
+      drawing.edgeMarks(context, axis, view, area, paint);
+      drawOver();
+    }
+
+    /** Cells side by side, each as wide as it is. */
+    function bars(context, y) {
+      const foot = y(0);
+      for (const { from, to, height, margin } of columns) {
+        const [left, right] = [x(from), x(to)];
+        const gap = axis.labels ? Math.min((right - left) * 0.16, 24) : Math.min((right - left) * 0.1, 1);
+        const wide = Math.max(right - left - gap, 0.5);
+        const box = (low, high) => context.fillRect(left + gap / 2, high, wide, low - high);
+        context.fillStyle = paint.bar;
+        context.globalAlpha = 0.5;
+        box(foot, y(height));
+        context.fillStyle = paint.band;
+        context.globalAlpha = 0.75;
+        box(y(Math.max(height - (margin || 0), 0)), y(height + (margin || 0)));
+        context.fillStyle = paint.bar;
+        context.globalAlpha = 1;
+        context.fillRect(left + gap / 2, y(height) - 0.8, wide, 1.6);
+      }
+    }
+
+    /** A line of steps with an area below it and a band around it. */
+    function steps(context, y) {
       context.fillStyle = paint.bar;
       context.globalAlpha = 0.22;
       trace(
@@ -130,10 +163,6 @@ const histogram = (() => {
         });
       });
       context.stroke();
-      context.restore();
-      drawing.bottomAxis(context, axis.ticks(view.from, view.to, area.width / 64), x, area, paint);
-      drawing.edgeMarks(context, axis, view, area, paint);
-      drawOver();
     }
 
     /** Fill between two heights of all columns at once. */
@@ -152,6 +181,12 @@ const histogram = (() => {
 
     /** Draw bars at once, and bands in slices of time, because each column asks the strategy. */
     function refresh() {
+      if (axis.labels) {
+        // Labels that stand upright need room of their own.
+        host.style.height = "";
+        const labels = rulers.depth(drawing.cleared(over, 1, 1), axis, x(1) - x(0));
+        host.style.height = `${host.clientHeight + Math.round(labels)}px`;
+      }
       columns = visible();
       cancelAnimationFrame(task);
       const level = page.level();
@@ -160,7 +195,7 @@ const histogram = (() => {
         const until = performance.now() + SLICE;
         for (; next < columns.length && performance.now() < until; next += 1) {
           const column = columns[next];
-          column.margin = answers.margin(column.lo, column.hi, level) / column.cells;
+          column.margin = answers.margin(column.lo, column.hi, level) * column.share;
         }
         if (next < columns.length) {
           task = requestAnimationFrame(more);
@@ -178,6 +213,10 @@ const histogram = (() => {
       }
     }
 
+    /** Whether a column holds several cells. */
+    const together = () =>
+      grouped > 1 ? ` A step holds ${numbers.fixed(grouped, 0)} cells together; zoom in to see each.` : "";
+
     function drawOver() {
       const area = plot();
       const context = drawing.cleared(over, host.clientWidth, host.clientHeight);
@@ -193,18 +232,12 @@ const histogram = (() => {
       context.fillStyle = paint.pickSoft;
       context.fillRect(left, area.top, right - left, area.height);
       context.fillStyle = paint.pick;
-      for (const at of [lo, hi]) {
+      [lo, hi].forEach((at, i) => {
         if (x(at) >= area.left - 1 && x(at) <= area.left + area.width + 1) {
-          context.fillRect(x(at) - 1, area.top, 2, area.height);
-          context.beginPath();
-          context.roundRect(x(at) - 5, area.top + area.height / 2 - 16, 10, 32, 5);
-          context.fill();
+          handles.grip(context, x(at), i, area);
         }
-      }
-      sliders[0].forEach((element, i) => {
-        const end = i ? "hi" : "lo";
-        const box = { x: clip(i ? hi : lo) - 8, y: area.top, width: 16, height: area.height };
-        handles.place(element, page.span(), end, box);
+        const zone = handles.zone([left, right], i, area, host.clientWidth);
+        handles.place(sliders[0][i], page.span(), i ? "hi" : "lo", zone);
       });
     }
 
@@ -241,16 +274,16 @@ const histogram = (() => {
       axes: [axis],
       spans: () => [page.span()],
       change: (_, lo, hi) => page.change(lo, hi),
-      step: () => Math.max(1, Math.round((view.to - view.from) / 200)),
+      step: () => Math.max(1, Math.round((axis.cellAt(view.to) - axis.cellAt(view.from)) / 200)),
       jump(_, from, direction) {
         const b = buckets.find(bounds, from);
         return direction > 0 ? bounds[Math.min(b + 1, k)] : bounds[b] < from ? bounds[b] : bounds[Math.max(b - 1, 0)];
       },
-      point: (px) => [view.from + ((px - MARGIN.left) / plot().width) * (view.to - view.from)],
+      point: (px) => [axis.cellAt(Math.min(Math.max(spot(px), view.from), view.to))],
       edges: () => [[x(page.span().lo), x(page.span().hi)]],
-      inPlot: (_, py) => py < MARGIN.top + plot().height,
+      inPlot: (_, py) => py < top + plot().height,
       pan: (px) => show(drawing.moved(view, axis.size, (-px / plot().width) * (view.to - view.from))),
-      zoom: (factor, px) => show(drawing.zoomed(view, axis.size, factor, chart.point(px)[0])),
+      zoom: (factor, px) => show(drawing.zoomed(view, axis.size, factor, spot(px), axis.least)),
       reset: () => show(drawing.whole(axis.size)),
     };
     const sliders = handles.sliders(host, chart);
@@ -262,7 +295,7 @@ const histogram = (() => {
       drawOver,
       stop: () => cancelAnimationFrame(task),
       reset: chart.reset,
-      zoomBy: (factor) => show(drawing.zoomed(view, axis.size, factor, (view.from + view.to) / 2)),
+      zoomBy: (factor) => show(drawing.zoomed(view, axis.size, factor, (view.from + view.to) / 2, axis.least)),
       moveBy: (share) => show(drawing.moved(view, axis.size, share * (view.to - view.from))),
       log: () => log,
       setLog(value) {
@@ -270,14 +303,18 @@ const histogram = (() => {
         draw();
       },
       caption: () =>
-        `Records per ${axis.cell}, along ${axis.column}. The line is the estimate, the light band the noise margin ` +
-        `of each bucket alone, around its mean.${axes.edges(axis)} ${drawing.advice("a range", "below the picture")}`,
+        `How many ${page.records} per ${axis.per}, along ${axis.column}${axis.kind === "edges" ? ": the area of a bar is its number" : ""}. ` +
+        `The line is the estimate, the light band the noise margin of each bucket alone.${together()}${axes.edges(axis)} ` +
+        drawing.advice("a range", "below the picture"),
     };
   }
 
   /** Whether a few high columns would make all others look flat on a linear scale. */
-  function steep(bounds, totals) {
-    const heights = Array.from(totals, (total, b) => [total / (bounds[b + 1] - bounds[b]), bounds[b + 1] - bounds[b]]);
+  function steep(axis, bounds, totals) {
+    const heights = Array.from(totals, (total, b) => {
+      const wide = axis.width(bounds[b], bounds[b + 1]);
+      return [total / wide, wide];
+    });
     return heights.length > 1 && drawing.highest(heights, 1) > 12 * Math.max(drawing.highest(heights, 0.95), 1);
   }
 

@@ -1,10 +1,10 @@
 // The map over two axes: the first to the right, the second upwards.
 const map = (() => {
-  const MARGIN = { left: 64, right: 14, top: 12, bottom: 64 };
+  const MARGIN = { left: 64, top: 26, bottom: 62 };
   const MOST_PIXELS = 1024;
   const [TALLEST, FLATTEST] = [620, 240];
 
-  /** page: { axes, release, answers, spans(), cuts(), change(dimension, lo, hi) } */
+  /** page: { axes, release, answers, records, geography: of longitude and latitude, or null; spans(), cuts(), change(dimension, lo, hi) } */
   function make(host, page) {
     const { axes: both, answers, release } = page;
     const shape = both.map((axis) => axis.size);
@@ -12,23 +12,44 @@ const map = (() => {
     host.classList.add("map");
     let [view, log, paint, found, drawn, marked, task] = [shape.map(drawing.whole), true, null, null, null, null, 0];
     const { most, beyond } = mostDense(release.buckets);
+    const above = Math.max(MARGIN.top, handles.beside());
+    let [left, deep, widest] = [MARGIN.left, 24, Infinity];
+    const shores = coast.make(page.geography);
+    // A map is drawn cell by cell, whatever its edges.
+    const flat = both.map((axis) => ({ ...axis, place: (border) => border, cellAt: (place) => place }));
+
+    /** Labels upwards: of categories, as many as have a line each. */
+    function upward(area) {
+      const { from, to } = view[1];
+      if (!both[1].labels) {
+        return both[1].ticks(from, to, area.height / 44);
+      }
+      return both[1].ticks(from, to, Math.floor(area.height / 15));
+    }
 
     function resize() {
-      const ratio = Math.min(Math.max(shape[1] / shape[0], 0.3), 1.6);
-      const width = host.clientWidth - MARGIN.left - MARGIN.right;
-      const room = Math.max(Math.min(TALLEST, window.innerHeight * 0.7), FLATTEST);
-      const height = Math.min(Math.max(width * ratio, FLATTEST), room) + MARGIN.top + MARGIN.bottom;
-      host.style.height = `${Math.round(height)}px`;
+      const context = drawing.cleared(over, 1, 1);
+      const texts = both[1].labels ?? both[1].ticks(0, shape[1], 12).map(({ text }) => text);
+      left = rulers.broad(context, texts, MARGIN.left, host.clientWidth);
+      const width = host.clientWidth - left - handles.beside();
+      deep = rulers.depth(context, flat[0], width / shape[0]);
+      const ratio = page.geography?.aspect ?? Math.min(Math.max(shape[1] / shape[0], 0.3), 1.6);
+      const share = page.geography ? 0.6 : 0.7; // of the window: maps of the world are tall, and are seen at once
+      const room = Math.max(Math.min(TALLEST, window.innerHeight * share), FLATTEST);
+      const least = page.geography ? FLATTEST / 4 : FLATTEST;
+      const height = Math.min(Math.max(width * ratio, least), room);
+      widest = page.geography ? Math.min(width, height / ratio) : width;
+      host.style.height = `${Math.round(height + above + MARGIN.bottom + deep)}px`;
     }
 
     const plot = () => ({
-      left: MARGIN.left,
-      top: MARGIN.top,
-      width: Math.max(host.clientWidth - MARGIN.left - MARGIN.right, 10),
-      height: Math.max(host.clientHeight - MARGIN.top - MARGIN.bottom, 10),
+      left,
+      top: above,
+      width: Math.max(Math.min(host.clientWidth - left - handles.beside(), widest), 10),
+      height: Math.max(host.clientHeight - above - MARGIN.bottom - deep, 10),
     });
-    const x = (at) => MARGIN.left + ((at - view[0].from) / (view[0].to - view[0].from)) * plot().width;
-    const y = (at) => MARGIN.top + plot().height * (1 - (at - view[1].from) / (view[1].to - view[1].from));
+    const x = (at) => left + ((at - view[0].from) / (view[0].to - view[0].from)) * plot().width;
+    const y = (at) => above + plot().height * (1 - (at - view[1].from) / (view[1].to - view[1].from));
 
     /** Paint what is in view: whole cells if they fit, otherwise as many pixels as there is room for. */
     function repaint() {
@@ -69,13 +90,17 @@ const map = (() => {
       paint = drawing.colours();
       const context = drawing.cleared(base, host.clientWidth, host.clientHeight);
       if (drawn) {
-        clipped(context, () => blit(context, drawn));
+        clipped(context, () => {
+          blit(context, drawn);
+          shores.draw(context, view, x, y, paint);
+        });
       }
       context.strokeStyle = paint.line;
       context.lineWidth = 1;
       context.strokeRect(area.left - 0.5, area.top - 0.5, area.width + 1, area.height + 1);
-      drawing.bottomAxis(context, both[0].ticks(view[0].from, view[0].to, area.width / 64), x, area, paint);
-      drawing.leftAxis(context, both[1].ticks(view[1].from, view[1].to, area.height / 44), y, area, paint, false);
+      rulers.below(context, flat[0], view[0], x, area, paint);
+      rulers.left(context, upward(area), y, area, paint, false);
+      rulers.unit(context, both[1].column, area, 8, paint);
       legend(context, area);
       clipped(context, () => edges(context, area));
       drawOver();
@@ -103,37 +128,39 @@ const map = (() => {
     }
 
     function legend(context, area) {
-      const [top, width] = [area.top + area.height + 34, Math.min(area.width, 260)];
-      const left = area.left + area.width - width;
+      const counted = `${page.records} per cell`;
+      const said = context.measureText(counted).width;
+      const [top, width] = [area.top + area.height + deep + 22, Math.min(Math.max(area.width - said - 20, 120), 260)];
+      const begin = area.left + area.width - width;
       const colours = heat.ramp();
       for (let i = 0; i < width; i += 1) {
         const colour = colours[Math.round((255 * i) / (width - 1))];
         context.fillStyle = `rgb(${colour & 255} ${(colour >> 8) & 255} ${(colour >> 16) & 255})`;
-        context.fillRect(left + i, top, 1.5, 9);
+        context.fillRect(begin + i, top, 1.5, 9);
       }
       const scale = heat.scaling(most, log);
       const gap = numbers.niceStep(most / 4);
       const ticks = log ? [0, 1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7] : [0, gap, 2 * gap, 3 * gap];
       const last = `${numbers.value(most, most < 10 ? 0.1 : 1)}${beyond ? " or more" : ""}`;
-      const tail = left + width - context.measureText(last).width - 10;
+      const tail = begin + width - context.measureText(last).width - 10;
       context.fillStyle = paint.soft;
       context.textBaseline = "top";
       context.textAlign = "right";
-      context.fillText(last, left + width, top + 12);
+      context.fillText(last, begin + width, top + 12);
       context.textAlign = "center";
       let free = -Infinity;
       for (const at of ticks) {
         const text = numbers.value(at, gap);
         const half = context.measureText(text).width / 2;
-        const middle = Math.max(left + scale(at) * width, left + half);
+        const middle = Math.max(begin + scale(at) * width, begin + half);
         if (middle - half > free && middle + half < tail) {
           context.fillText(text, middle, top + 12);
           free = middle + half + 8;
         }
       }
       context.textAlign = "left";
-      if (left - area.left > 120) {
-        context.fillText("records per cell", left - context.measureText("records per cell").width - 12, top - 2);
+      if (begin - area.left > said + 16) {
+        context.fillText(counted, begin - said - 12, top - 2);
       }
     }
 
@@ -152,20 +179,25 @@ const map = (() => {
         context.strokeStyle = paint.pick;
         context.strokeRect(...box);
         context.fillStyle = paint.pick;
-        for (const cx of [across.lo, across.hi]) {
-          for (const cy of [up.lo, up.hi]) {
-            context.fillRect(x(cx) - 4, y(cy) - 4, 8, 8);
-          }
-        }
+        [across.lo, across.hi].forEach((cx, i) => {
+          [up.lo, up.hi].forEach((cy, j) => {
+            // Outside the rectangle, so that corners never lie on each other.
+            context.fillRect(x(cx) - (i ? 1 : 8), y(cy) - (j ? 8 : 1), 9, 9);
+          });
+        });
       });
       const area = plot();
       const clipX = (at) => Math.min(Math.max(x(at), area.left), area.left + area.width);
       const clipY = (at) => Math.min(Math.max(y(at), area.top), area.top + area.height);
+      const sides = [
+        [clipX(across.lo), clipX(across.hi)],
+        [clipY(up.hi), clipY(up.lo)],
+      ];
+      const limits = [host.clientWidth, host.clientHeight];
       [across, up].forEach((span, dimension) => {
         ["lo", "hi"].forEach((end, i) => {
-          const box = dimension
-            ? { x: clipX(across.lo), y: clipY(span[end]) - 8, width: clipX(across.hi) - clipX(across.lo), height: 16 }
-            : { x: clipX(span[end]) - 8, y: clipY(up.hi), width: 16, height: clipY(up.lo) - clipY(up.hi) };
+          const at = dimension ? 1 - i : i; // pixels grow downwards
+          const box = handles.side(sides[dimension], at, sides[1 - dimension], limits[dimension], dimension === 1);
           handles.place(sliders[dimension][i], span, end, box);
         });
       });
@@ -196,13 +228,13 @@ const map = (() => {
     /** What the triangles mean. */
     function beside() {
       const ends = both.filter((axis) => axis.clips.some(Boolean));
-      const each = ends.map((axis) => `${axis.column} ${axis.clips.join(" and ")}`);
+      const each = ends.map((axis) => `${axis.column} ${axes.beyond(axis).join(" and ")}`);
       return ends.length ? ` Cells at sides with a triangle also hold values from beyond: ${each.join("; ")}.` : "";
     }
 
     const point = (px, py) => [
-      view[0].from + ((px - MARGIN.left) / plot().width) * (view[0].to - view[0].from),
-      view[1].from + (1 - (py - MARGIN.top) / plot().height) * (view[1].to - view[1].from),
+      view[0].from + ((px - left) / plot().width) * (view[0].to - view[0].from),
+      view[1].from + (1 - (py - above) / plot().height) * (view[1].to - view[1].from),
     ];
     const chart = {
       axes: both,
@@ -212,7 +244,7 @@ const map = (() => {
       jump: (_, from, direction) => from + direction,
       point,
       edges: () => page.spans().map((span, i) => (i ? [y(span.lo), y(span.hi)] : [x(span.lo), x(span.hi)])),
-      inPlot: (px, py) => px >= MARGIN.left - 8 && py <= MARGIN.top + plot().height + 8,
+      inPlot: (px, py) => px >= left - 8 && py <= above + plot().height + 8,
       pan(px, py) {
         const by = [-px / plot().width, py / plot().height];
         return show(view.map((part, i) => drawing.moved(part, shape[i], by[i] * (part.to - part.from))));
@@ -248,7 +280,7 @@ const map = (() => {
         recolour();
       },
       caption: () =>
-        `Records per cell: ${both[0].column} to the right, ${both[0].pitch}; ${both[1].column} upwards, ` +
+        `How many ${page.records} per cell: ${both[0].column} to the right, ${both[0].pitch}; ${both[1].column} upwards, ` +
         `${both[1].pitch}.${beside()} ${drawing.advice("a rectangle", "an axis")}`,
     };
   }

@@ -5,17 +5,17 @@ const multiples = (() => {
   const [MOST_ACROSS, MOST_UP] = [96, 72];
 
   /** The records per cell of each bucket, with how many cells it has. */
-  const heights = ({ bounds, totals }) =>
-    Array.from(totals, (total, b) => [total / (bounds[b + 1] - bounds[b]), bounds[b + 1] - bounds[b]]);
+  const heights = ({ bounds, totals }, width) =>
+    Array.from(totals, (total, b) => [total / width(bounds[b], bounds[b + 1]), width(bounds[b], bounds[b + 1])]);
 
   /** Columns of equal width along a line: the greatest records per cell of the buckets in each, so that none is lost. */
-  function columns({ bounds, totals }, count) {
-    const size = bounds[bounds.length - 1];
+  function columns({ bounds, totals }, axis, count) {
+    const at = (border) => (axis.place(border) / axis.size) * count;
     const found = new Float64Array(count);
     for (let b = 0; b < totals.length; b += 1) {
-      const density = totals[b] / (bounds[b + 1] - bounds[b]);
-      const last = Math.min(Math.ceil((bounds[b + 1] / size) * count), count);
-      for (let i = Math.floor((bounds[b] / size) * count); i < last; i += 1) {
+      const density = totals[b] / axis.width(bounds[b], bounds[b + 1]);
+      const last = Math.min(Math.ceil(at(bounds[b + 1])), count);
+      for (let i = Math.floor(at(bounds[b])); i < last; i += 1) {
         found[i] = Math.max(found[i], density);
       }
     }
@@ -23,11 +23,12 @@ const multiples = (() => {
   }
 
   /**
-   * page: { list: [{ name, release, answers() }], shape, onLine, spans(), chosen(), choose(group), log() }
+   * page: { list: [{ name, release, answers() }], axes, shape, onLine, spans(), chosen(), choose(group), log() }
    * show(groups) says which groups there are to see; the first ones are drawn, the rest on demand.
    */
   function make(page) {
     const { list, shape, onLine } = page;
+    const width = onLine ? page.axes[0].width : (from, to) => to - from;
     const pictured = onLine || shape.length === 2;
     const [host, more] = [by("tiles"), by("tiles-more")];
     let [tiles, wanted, room, same, top, pick] = [[], [], MOST_DRAWN, true, null, null];
@@ -38,19 +39,20 @@ const multiples = (() => {
     /** The greatest height of all groups, and the height that few of their cells exceed. */
     function highest() {
       if (!top) {
-        const each = list.map((one) => drawing.highest(heights(one.release.buckets), onLine ? 1 : 0.998));
+        const each = list.map((one) => drawing.highest(heights(one.release.buckets, width), onLine ? 1 : 0.998));
         top = Math.max(...each) || 1;
       }
       return top;
     }
 
-    const topOf = (one) => (same ? highest() : drawing.highest(heights(one.release.buckets), onLine ? 1 : 0.998) || 1);
+    const topOf = (one) =>
+      same ? highest() : drawing.highest(heights(one.release.buckets, width), onLine ? 1 : 0.998) || 1;
 
     function line(tile, paint) {
       const { canvas, one } = tile;
       const [width, height] = [tile.plot.clientWidth, tile.plot.clientHeight];
       const context = drawing.cleared(canvas, width, height);
-      const found = columns(one.release.buckets, Math.max(Math.round(width), 1));
+      const found = columns(one.release.buckets, page.axes[0], Math.max(Math.round(width), 1));
       const scale = heat.scaling(topOf(one), page.log());
       const y = (density) => height - 1 - (height - 4) * Math.min(scale(density), 1);
       context.beginPath();
@@ -128,7 +130,8 @@ const multiples = (() => {
     function spans() {
       const [across, up] = page.spans();
       const part = (at, i) => `${(100 * at) / shape[i]}%`;
-      pick = { left: part(across.lo, 0), width: part(across.hi - across.lo, 0) };
+      const [lo, hi] = [across.lo, across.hi].map((border) => (onLine ? page.axes[0].place(border) : border));
+      pick = { left: part(lo, 0), width: part(hi - lo, 0) };
       if (up) {
         Object.assign(pick, { bottom: part(up.lo, 1), height: part(up.hi - up.lo, 1) });
       }

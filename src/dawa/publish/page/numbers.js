@@ -91,6 +91,9 @@ const numbers = (() => {
 
   const grouped = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ",");
 
+  /** A number that somebody typed, with thousands separated; any other text as it is. */
+  const grouping = (text) => text.replace(/^([-−+]?)(\d+)(?=(?:\.\d*)?$)/, (_, sign, digits) => sign + grouped(digits));
+
   /** With some decimals, and thousands separated; of 0 or 1, ties are rounded to the even digit. */
   function fixed(x, decimals) {
     const positive = Math.abs(x);
@@ -122,13 +125,13 @@ const numbers = (() => {
   const sure = (confidence) => `${Math.round(100 * confidence)}%`;
 
   /** A value of an axis, with as many digits as a step of this size needs. */
-  function value(x, step) {
+  function value(x, step, commas = true) {
     const decimals = step >= 1 ? 0 : Math.min(12, Math.ceil(-Math.log10(step) - 1e-9));
     if (Math.abs(x) >= 1e15 || (x !== 0 && Math.abs(x) < 1e-9)) {
       return x.toPrecision(6).replace("-", "−");
     }
     const [whole, rest] = Math.abs(x).toFixed(decimals).split(".");
-    const shown = (Math.abs(x) >= 10000 ? grouped(whole) : whole) + (rest ? `.${rest}` : "");
+    const shown = (commas ? grouped(whole) : whole) + (rest ? `.${rest}` : "");
     return x < 0 && Number(shown.replaceAll(",", "")) !== 0 ? `−${shown}` : shown;
   }
 
@@ -157,6 +160,7 @@ const numbers = (() => {
     plain,
     records,
     percent,
+    grouping,
     sure,
     value,
     niceStep,

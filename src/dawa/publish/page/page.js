@@ -36,7 +36,7 @@ function answerNow() {
     note: note(),
     records: data.records,
     bucketSaid: onLine ? bucketSaid : null,
-    pictured: pictures !== null,
+    pictured: pictures !== null && shape.length < 3,
   };
   const sentence = panel.show(answer, level, words);
   clearTimeout(spoken);
@@ -326,7 +326,10 @@ function draw() {
       band: () => (by("band").checked ? level.band : null),
       ready: () => ready,
       change: (lo, hi) => changed(0, lo, hi),
-      viewed: (view) => curve?.shown(view),
+      viewed(view) {
+        curve?.shown(view);
+        by("caption").textContent = pictures.caption();
+      },
     };
     pictures = histogram.make(by("chart"), one);
     by("keys").textContent = `${hint}, Ctrl with arrows goes from bucket to bucket.`;
@@ -339,19 +342,32 @@ function draw() {
       panel.figures(level);
     }
   } else if (shape.length === 2) {
-    const both = { axes: everyAxis, release, answers, spans: () => spans, cuts: () => answer.cuts, change: changed };
+    const both = {
+      axes: everyAxis,
+      release,
+      answers,
+      records: data.records,
+      geography: data.geography,
+      spans: () => spans,
+      cuts: () => answer.cuts,
+      change: changed,
+    };
     pictures = map.make(by("chart"), both);
     by("explore-title").textContent = "Choose a rectangle";
     by("keys").textContent = `${hint}.`;
   } else {
-    for (const id of ["chart", "keys"]) {
-      by(id).hidden = true;
-    }
-    document.querySelector(".toolbar").hidden = true;
-    document.querySelector(".explorer").classList.add("plain");
-    by("explore-title").textContent = "Choose a box";
-    by("caption").textContent = "There is no picture of these axes. Type both ends on each axis.";
-    return;
+    const all = {
+      axes: everyAxis,
+      answers,
+      records: data.records,
+      spans: () => spans,
+      level: () => level,
+      ready: () => ready,
+      change: changed,
+    };
+    pictures = marginals.make(by("chart"), all);
+    by("explore-title").textContent = "Choose a range on each axis";
+    by("keys").textContent = `${hint}, Ctrl with arrows goes from bar to bar.`;
   }
   by("caption").textContent = pictures.caption();
   if (steep !== null) {
@@ -360,6 +376,7 @@ function draw() {
   by("log").setAttribute("aria-pressed", String(pictures.log()));
   by("linear").setAttribute("aria-pressed", String(!pictures.log()));
   drawAll();
+  by("caption").textContent = pictures.caption(); // again: it says what there was room for
 }
 
 function drawAll() {
@@ -451,6 +468,9 @@ function worded(at) {
     }
     by("part").value = String(at);
   }
+  for (const place of document.querySelectorAll(".records")) {
+    place.textContent = data.records;
+  }
   by("apart").classList.toggle("much", data.much && !data.each);
   by("none").classList.toggle("much", data.much && Boolean(data.each));
   by("apart-kept").textContent = data.kept ? ` The numbers are ${data.kept}.` : "";
@@ -481,11 +501,6 @@ function enter(at) {
   list = groups.of(data);
   spans = started();
   onLine = list[0].onLine;
-  for (const id of ["chart", "keys"]) {
-    by(id).hidden = false;
-  }
-  document.querySelector(".toolbar").hidden = false;
-  document.querySelector(".explorer").classList.remove("plain");
   by("explore-title").textContent = "Choose a range";
   panel.fields(everyAxis, typed);
   write();
