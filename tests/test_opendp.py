@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import dawa
 from dawa import check, measure
 from dawa import opendp as ours
+from dawa.budget import rounded_up
 from dawa.noise import discrete
 from dawa.opendp import make_dawa, register, then_dawa
 from dawa_bench.audit.chances import ENDLESS, lost
@@ -57,10 +58,10 @@ def framed(frame=FRAME, **unit):
 def test_losses_are_exact_and_rounded_up_by_less_than_one_float(distance, epsilon, steps):
     exact = ours.loss(distance, steps, epsilon)
     assert exact == distance * steps * epsilon
-    said = ours.rounded_up(exact)
+    said = rounded_up(exact)
     assert Fraction(said) >= exact
     assert not exact or Fraction(math.nextafter(said, 0)) < exact
-    assert ours.rounded_up(ours.loss(distance + 1, steps, epsilon)) >= said
+    assert rounded_up(ours.loss(distance + 1, steps, epsilon)) >= said
 
 
 @given(st.floats(1e-8, 1e5))
@@ -114,7 +115,7 @@ def test_distances_of_counts_may_be_floats_and_are_whole():
 def test_the_map_says_what_is_spent(epsilon):
     measurement = make_dawa(INTS, ROWS, AGE, epsilon)
     spent = measurement([1, 2, 99]).privacy
-    assert measurement.map(1) == ours.rounded_up(spent.epsilon)
+    assert measurement.map(1) == rounded_up(spent.epsilon)
     assert sum(spent.split.values()) == spent.epsilon
     assert spent.private
     assert make_dawa(INTS, COUNTED, 3, epsilon)([1, 2, 3]).epsilon == spent.epsilon
@@ -230,8 +231,8 @@ def test_the_page_runs_as_it_is_written():
 def test_a_query_finds_the_largest_epsilon_that_its_share_allows():
     asked = context([1, 2, 3], contributions=3)
     first, share = asked.query().dawa(AGE).release().privacy.epsilon, asked.current_privacy_loss()[0]
-    assert ours.rounded_up(3 * first) <= share == 0.5
-    assert ours.rounded_up(3 * (first + Fraction(1, 10**15))) > share
+    assert rounded_up(3 * first) <= share == 0.5
+    assert rounded_up(3 * (first + Fraction(1, 10**15))) > share
     asked.query().dawa(AGE, mechanism="identity").release()
     with pytest.raises(ValueError, match="exhausted"):
         asked.query()

@@ -185,22 +185,9 @@ def loss(distance: float, steps: int, epsilon: Fraction) -> Fraction:
     return math.floor(distance) * steps * epsilon
 
 
-def rounded_up(value: Fraction) -> float:
-    """The smallest float that is not below a number.
-
-    >>> rounded_up(Fraction(3, 10)), rounded_up(Fraction(1, 4))
-    (0.30000000000000004, 0.25)
-    """
-    try:
-        nearest = float(value)
-    except OverflowError:
-        return math.inf
-    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
-
-
 def _mapped(distance: float, steps: int, epsilon: Fraction) -> float:
     """The privacy map, as OpenDP calls it."""
-    return rounded_up(loss(distance, steps, epsilon))
+    return budget.rounded_up(loss(distance, steps, epsilon))
 
 
 def _spent(epsilon: Epsilon) -> Fraction:

@@ -135,14 +135,18 @@ class Payment:
             if self._hold is not None:
                 self._hold.close()
             self.made = True
-            self.kept = self.keeper.keep(release)
+            paid = None if self.reservation is None else self.reservation.paid(self.name)
+            self.kept = self.keeper.keep(release, paid)
         if self.reservation is not None:
             self._finalise(self.reservation)
         return release
 
     def _finalise(self, reservation: "Reservation") -> None:
         try:
-            reservation.finalise(self.name, None if self.kept is None else self.kept.path)
+            if self.kept is None:
+                reservation.finalise(self.name)
+            else:
+                reservation.finalise(self.name, self.kept.path, self.kept.digest)
         except TakenBackError as error:
             if self.keeper is None or self.kept is None:
                 raise
