@@ -196,3 +196,17 @@ def test_the_command_tells_people_and_machines(book):
     refused(dawa("ledger", "verify", "out"), "something else than entry 2")
     refused(dawa("ledger", "verify", "nothing"), "nothing")
     refused(dawa("ledger", "verify", "out", "--ledger", "none.db"), "no ledger")
+
+
+def test_a_keeper_that_takes_no_receipt_is_refused_before_anything_is_spent(book):
+    """Once it is paid for, it would be too late."""
+
+    class Old:
+        where, parent = {}, Path()
+
+        def keep(self, release):
+            raise AssertionError(release)
+
+    with pytest.raises(library.OptionError, match="takes a release alone"):
+        library.release(AGES, AXIS, epsilon=1, ledger=book, dataset="hr", out=Old())
+    assert len(book.history()) == 1

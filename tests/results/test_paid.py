@@ -1,7 +1,9 @@
 """The receipt beside a release: what it says, and what is no receipt."""
 
 import json
+import os
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -75,8 +77,9 @@ def test_files_that_are_no_receipt_are_refused(tmp_path, content):
         beside(tmp_path / "release.json")
 
 
-def test_a_folder_is_no_receipt(tmp_path):
-    (tmp_path / RECEIPT).mkdir()
+@pytest.mark.parametrize("made", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere")], ids=range(3))
+def test_what_is_no_file_is_no_receipt(tmp_path, made):
+    made(tmp_path / RECEIPT)
     with pytest.raises(LedgerError, match="no file"):
         beside(tmp_path / "release.json")
 

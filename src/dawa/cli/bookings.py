@@ -91,9 +91,9 @@ VERIFY = """Verify that the ledger has paid for a release, and for exactly this 
   dawa ledger verify out/release.json --ledger ledger.db
 
 \b
-Compared are the ledger's chain, the entry that paid, the receipt in the folder,
-what the release says it costs, and the SHA-256 of its file. The folder may be a
-copy that came back from a reader; the ledger must be the one that paid.
+Compared are the ledger's chain, the entry that paid, the receipt in the
+folder, what the release says it costs, and the SHA-256 of its file. The folder
+may be a copy that came back from a reader; the ledger is the one that paid.
 """
 
 RECOVER = """Find the releases of runs that were killed after they had paid, complete and book them.

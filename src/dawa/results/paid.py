@@ -11,6 +11,7 @@ chain, and an anchor of it with others. Who wants to show who published a folder
 
 import hashlib
 import json
+import os
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -126,7 +127,7 @@ def beside(file: Path) -> Paid | None:
         LedgerError: If it cannot be read, or is none.
     """
     path = file.parent / RECEIPT
-    if not path.exists():
+    if not os.path.lexists(path):
         return None
     try:
         if not path.is_file() or path.stat().st_size > MOST_RECEIPT_FILE:
