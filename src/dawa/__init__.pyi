@@ -1,4 +1,18 @@
-from . import errors, ledger, mechanisms, noise, partition, plan, plots, publish, results, sources, spec, workloads
+from . import (
+    errors,
+    ledger,
+    mechanisms,
+    noise,
+    opendp,
+    partition,
+    plan,
+    plots,
+    publish,
+    results,
+    sources,
+    spec,
+    workloads,
+)
 from .axis import Axis, AxisLike, AxisValue
 from .budget import Epsilon
 from .counts import Counts
@@ -81,6 +95,7 @@ __all__ = [
     "load",
     "mechanisms",
     "noise",
+    "opendp",
     "partition",
     "plan",
     "plots",

@@ -91,6 +91,19 @@ def shown(value: Fraction) -> str:
     return decimals if Fraction(decimals) == value else str(value)
 
 
+def rounded_up(value: Fraction) -> float:
+    """The smallest float that is not below a number.
+
+    >>> rounded_up(Fraction(3, 10)), rounded_up(Fraction(1, 4))
+    (0.30000000000000004, 0.25)
+    """
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
 def caution(epsilon: Fraction, unit: str = "record") -> str:
     """What everybody has to be told about a budget that promises little; empty for all others.
 

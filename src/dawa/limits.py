@@ -248,6 +248,9 @@ MOST_COVERING = 24
 MOST_RECEIPT_BYTES = 2**28
 """Bytes of a file of receipts: some millions of them."""
 
+MOST_RECEIPT_FILE = 2**16
+"""Bytes of the receipt in a release's folder: names are short."""
+
 # Specs.
 
 MOST_SPEC_BYTES = 2**20

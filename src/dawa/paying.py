@@ -5,8 +5,9 @@ reservation that a person may take back. One that dies later leaves a release th
 what was booked about it. Between the first private draw and the end of writing, signals wait.
 """
 
+import inspect
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -70,6 +71,8 @@ class Payment:
         named = isinstance(out, (str, PathLike)) and isinstance(os.fspath(out), str)
         if not (named or out is None or hasattr(out, "keep")):
             raise OptionError(f"out={told(out)} is not the name of a file.", "pass the path of a new file, as text.")
+        if out is not None and not isinstance(out, (str, PathLike)):
+            _check_keeper(out.keep)
         payment = cls(_ledger(ledger, dataset), dataset, None if isinstance(out, (str, PathLike)) else out)
         if isinstance(out, (str, PathLike)):
             payment.keeper = payment._place.enter_context(FileKeeper.at(out))
@@ -135,14 +138,18 @@ class Payment:
             if self._hold is not None:
                 self._hold.close()
             self.made = True
-            self.kept = self.keeper.keep(release)
+            paid = None if self.reservation is None else self.reservation.paid(self.name)
+            self.kept = self.keeper.keep(release, paid)
         if self.reservation is not None:
             self._finalise(self.reservation)
         return release
 
     def _finalise(self, reservation: "Reservation") -> None:
         try:
-            reservation.finalise(self.name, None if self.kept is None else self.kept.path)
+            if self.kept is None:
+                reservation.finalise(self.name)
+            else:
+                reservation.finalise(self.name, self.kept.path, self.kept.digest)
         except TakenBackError as error:
             if self.keeper is None or self.kept is None:
                 raise
@@ -227,6 +234,17 @@ def check_seed(seed: int | None, ledger: "LedgerLike | None", dataset: str | Non
             "A run with a seed is not private, so no ledger books it.",
             "leave out the seed to make a private release, or leave out the ledger and the dataset.",
         )
+
+
+def _check_keeper(keep: Callable[..., object]) -> None:
+    """Refuse a keeper that could not be called once the release is paid for."""
+    try:
+        inspect.signature(keep).bind(None, None)
+    except TypeError:
+        raise OptionError(
+            "The keeper that was passed as out= takes a release alone.",
+            "let its keep take a second argument: how the release was paid for, or None.",
+        ) from None
 
 
 def _ledger(ledger: "LedgerLike | None", dataset: str | None) -> "Ledger | None":

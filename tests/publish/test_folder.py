@@ -48,7 +48,15 @@ def read(path):
 def test_everything_is_there(tmp_path, release):
     found = written(tmp_path / "out", release, ["18:65", "0:18"])
     assert set(found.files) == {path.name for path in (tmp_path / "out").iterdir()}
-    assert set(found.files) == {"release.json", "buckets.csv", "apart.csv", "answers.csv", "release.svg", "README.md"}
+    assert set(found.files) == {
+        "release.json",
+        "buckets.csv",
+        "apart.csv",
+        "answers.csv",
+        "release.svg",
+        "croissant.json",
+        "README.md",
+    }
     assert [path.name for path in tmp_path.iterdir()] == ["out"], "nothing is left beside it"
     assert folder.opened(tmp_path / "out").answer(18, 65) == release.answer(18, 65)
     assert folder.opened(tmp_path / "out" / "release.json").answer(18, 65) == release.answer(18, 65)

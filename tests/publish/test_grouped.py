@@ -24,7 +24,7 @@ TABLE = {
 }
 DELAY = dawa.Axis("delay", 0, 100, outside="own")
 BY = {"carrier": ["AA", "UA", "DL"]}
-FILES = {"release.json", "buckets.csv", "apart.csv", "answers.csv", "release.svg", "README.md"}
+FILES = {"release.json", "buckets.csv", "apart.csv", "answers.csv", "release.svg", "croissant.json", "README.md"}
 
 
 def made(axes=DELAY, by=BY, **options):

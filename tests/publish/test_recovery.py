@@ -17,7 +17,16 @@ from dawa.publish import folder, recovery
 from dawa.results import traces
 from helpers.commands import dawa, refused, taken_back_elsewhere
 
-FILES = {"release.json", "buckets.csv", "apart.csv", "answers.csv", "release.svg", "README.md"}
+FILES = {
+    "release.json",
+    "buckets.csv",
+    "apart.csv",
+    "answers.csv",
+    "release.svg",
+    "receipt.json",
+    "croissant.json",
+    "README.md",
+}
 
 DIE = """
 import os, signal, sys

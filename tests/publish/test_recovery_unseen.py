@@ -209,7 +209,15 @@ def test_on_a_disk_without_locks_all_that_was_written_is_found(monkeypatch, owne
         assert states(ended=True) == [traces.BOOKED]
     assert names() == {"people.csv", "dawa-ledger.db", target}
     if not single:
-        assert names("out") == {"release.json", "buckets.csv", "apart.csv", "release.svg", "README.md"}
+        assert names("out") == {
+            "release.json",
+            "buckets.csv",
+            "apart.csv",
+            "release.svg",
+            "receipt.json",
+            "croissant.json",
+            "README.md",
+        }
     file = "ages.json" if single else "out/release.json"
     assert library.load(file).id == book().history()[-1].release_id
 
@@ -373,7 +381,7 @@ def test_two_runs_into_one_mount_point_replace_nothing_of_each_other(monkeypatch
     assert kept[0].path == Path("out").absolute()
     assert kept[1].path.name.startswith("release-")
     assert str(kept[1].path) in second.written.problem.problem
-    files = {"release.json", "buckets.csv", "apart.csv", "release.svg", "README.md"}
+    files = {"release.json", "buckets.csv", "apart.csv", "release.svg", "croissant.json", "README.md"}
     assert names("out") == {*files, kept[1].path.name}
     assert names(kept[1].path) == files
 
@@ -405,7 +413,7 @@ def test_a_run_that_is_stopped_between_two_files_is_completed(monkeypatch, count
         Path("out/README.md").write_text("mine", encoding="utf-8")
     (trace,) = recovery.recovered(book())
     assert (trace.state, trace.problem) == (traces.BOOKED, None)
-    files = {"release.json", "buckets.csv", "apart.csv", "release.svg", "README.md"}
+    files = {"release.json", "buckets.csv", "apart.csv", "release.svg", "receipt.json", "croissant.json", "README.md"}
     assert files <= names("out")
     assert library.load(trace.where / "release.json").id == made.id
     if not taken:
@@ -428,7 +436,15 @@ def test_an_earlier_folder_that_cannot_be_moved(monkeypatch, code):
     refused(ran, "The earlier out cannot be moved aside", os.strerror(code), "the release is complete in")
     (other,) = Path().glob("out-*")
     assert str(other.absolute()) in ran.err
-    assert names(other) == {"release.json", "buckets.csv", "apart.csv", "release.svg", "README.md"}
+    assert names(other) == {
+        "release.json",
+        "buckets.csv",
+        "apart.csv",
+        "release.svg",
+        "receipt.json",
+        "croissant.json",
+        "README.md",
+    }
     assert names("out") == {"mine"}
     assert book().history()[-1].kind == "finalise"
 
@@ -463,9 +479,9 @@ def test_a_file_without_a_name_is_found_where_it_was_rescued_and_beside_its_targ
         if scratch_gone:
             real = keeping.FileKeeper.keep
 
-            def keep(self, release):
+            def keep(self, release, paid=None):
                 self.scratch.rmdir()
-                return real(self, release)
+                return real(self, release, paid)
 
             disks.setattr(keeping.FileKeeper, "keep", keep)
         else:

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import uuid
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 import dawa
+from dawa.budget import shown
 from dawa.cli import looks
 from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER
 from dawa.cli.terminal import REFUSED, reported, tell, write_json
@@ -80,6 +82,18 @@ CHECK = """Check that nobody edited the ledger, and that it goes on from what re
 \b
   dawa ledger check
   dawa ledger check /other/disk/receipts.txt
+"""
+
+VERIFY = """Verify that the ledger has paid for a release, and for exactly this one.
+
+\b
+  dawa ledger verify out/
+  dawa ledger verify out/release.json --ledger ledger.db
+
+\b
+Compared are the ledger's chain, the entry that paid, the receipt in the
+folder, what the release says it costs, and the SHA-256 of its file. The folder
+may be a copy that came back from a reader; the ledger is the one that paid.
 """
 
 RECOVER = """Find the releases of runs that were killed after they had paid, complete and book them.
@@ -234,6 +248,28 @@ def check(
         answer(
             {"entries": now.number, "hash": now.hash, "receipts": own},
             f"The ledger is whole: {now.number} entries that follow from each other{told}.",
+            json=json,
+        )
+
+
+def verify(
+    release: Annotated[
+        Path, typer.Argument(metavar="RELEASE", help="A folder or file that dawa wrote.", show_default=False)
+    ],
+    *,
+    ledger: Where = USUAL_LEDGER,
+    json: Json = False,
+) -> None:
+    """Compare a release with the ledger that paid for it."""
+    with reported(json):
+        found = dawa.publish.receipts.verified(release, ledger)
+        entry = found.reserved
+        said = "It is that release, and so says its receipt." if found.receipt else "It is that release."
+        unknown = "" if found.file else " The entry is older than this check and does not know the file by its SHA-256."
+        answer(
+            found.to_json(),
+            f"Paid for: entry {entry.number} spent {shown(entry.epsilon or Fraction(0))} on dataset '{entry.dataset}'"
+            f" for release {found.finalised.release_id}. {said}{unknown}",
             json=json,
         )
 

@@ -202,6 +202,7 @@ for _name, _help, _command in (
     ("recover", bookings.RECOVER, bookings.recover),
     ("receipt", bookings.RECEIPT, bookings.receipt),
     ("check", bookings.CHECK, bookings.check),
+    ("verify", bookings.VERIFY, bookings.verify),
     ("show", bookings.SHOW, bookings.show),
     ("history", bookings.HISTORY, bookings.history),
     ("export", bookings.EXPORT, bookings.export),

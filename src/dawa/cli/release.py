@@ -12,11 +12,12 @@ from dawa.budget import shown
 from dawa.cli import groups, making, options, specs, together, words
 from dawa.cli.specs import Typed
 from dawa.cli.terminal import complain, reported, tell, write_json
-from dawa.errors import PublicNote, SpecError
+from dawa.errors import FolderError, PublicNote, SpecError
 
 if TYPE_CHECKING:  # --help answers without them
     from dawa.results.statement import PrivacyStatement
     from dawa.spec.model import Spec
+    from dawa.spec.several import Several
 
 HELP = """Release how many records lie between any two points of an attribute, without exposing any of them.
 
@@ -52,6 +53,16 @@ SaveSpec = Annotated[
         "--save-spec",
         metavar="FILE",
         help="Write the spec to this file too, to be reviewed and repeated.",
+        show_default=False,
+        rich_help_panel=options.RELEASE,
+    ),
+]
+Registry = Annotated[
+    str | None,
+    typer.Option(
+        "--registry",
+        metavar="FILE",
+        help="Write a draft for the registry of deployments (registry.opendp.org) to this file, in YAML.",
         show_default=False,
         rich_help_panel=options.RELEASE,
     ),
@@ -113,6 +124,7 @@ def release(
     licence: words.Licence = None,
     out: options.Out = None,
     save_spec: SaveSpec = None,
+    registry: Registry = None,
     force: Force = False,
     json: options.Json = False,
 ) -> None:
@@ -172,15 +184,27 @@ def release(
             ),
             out=out,
         ).spec()
+        _check_registry(registry, spec)
         if isinstance(spec, dawa.spec.several.Several):
             together.release(spec, force=force, saved=save_spec is not None, json=json)
             return
         if save_spec is not None:
             dawa.spec.toml.save(spec, save_spec)
-        _made_and_told(spec, force=force, json=json)
+        _made_and_told(spec, registry, force=force, json=json)
 
 
-def _made_and_told(spec: Spec, *, force: bool, json: bool) -> None:
+def _check_registry(registry: str | None, spec: Spec | Several) -> None:
+    """Refuse what the registry cannot have, before anything is spent."""
+    if registry is None:
+        return
+    if isinstance(spec, dawa.spec.several.Several):
+        raise SpecError("A draft for the registry is about one release.", "write each release by itself.")
+    if spec.seed is not None:
+        raise SpecError("A run with a seed is not private, and no registry should list it.", "leave out the seed.")
+    dawa.publish.records.registry.check(registry)
+
+
+def _made_and_told(spec: Spec, registry: str | None, *, force: bool, json: bool) -> None:
     """Make the release, write its folder, and say so; everything public is checked before anything is spent."""
     if spec.out is None:
         raise SpecError("The release has no folder to go to.", "name a new one: --out out/.")
@@ -192,18 +216,28 @@ def _made_and_told(spec: Spec, *, force: bool, json: bool) -> None:
             (found,) = making.made([making.Order(spec, meant, keeper)])
             if found.problem is not None:
                 raise found.problem
+            if registry is not None:
+                _drafted(found, registry)
             with making.heard(found.written.folder):
                 if json:
                     write_json(making.summary(found))
                 else:
-                    _tell(spec, found)
+                    _tell(spec, found, registry)
         except KeyboardInterrupt as stopped:
             if keeper.written is not None and not getattr(stopped, "__notes__", ()):
                 stopped.add_note(PublicNote(f"The release was finished first: it is in {keeper.written.folder}."))
             raise
 
 
-def _tell(spec: Spec, made: making.Made) -> None:
+def _drafted(made: making.Made, registry: str) -> None:
+    """Write the draft for the registry; the release is safe, whatever happens here."""
+    try:
+        dawa.publish.records.registry.save(made.release, registry)
+    except FolderError as error:
+        raise FolderError(f"{error.problem} The release itself is in {made.written.folder}.", error.hint) from None
+
+
+def _tell(spec: Spec, made: making.Made, registry: str | None) -> None:
     """For people."""
     released = made.release
     making.show(made)
@@ -212,6 +246,9 @@ def _tell(spec: Spec, made: making.Made) -> None:
         *making.left(spec, made.account),
         making.example(made),
     )
+    if registry is not None:
+        left = len(dawa.publish.records.registry.left(made.release))
+        tell(f"A draft for the registry is in {registry}: {left} of its fields are left to you, and named at its top.")
 
 
 def _claim(privacy: PrivacyStatement) -> str:

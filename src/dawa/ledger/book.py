@@ -23,6 +23,9 @@ from dawa.ledger.entries import TAKE_BACK, Entry
 from dawa.ledger.postgres import PostgresDatabase
 from dawa.ledger.scopes import Scope, UnitLike
 from dawa.ledger.sqlite import SqliteFile
+from dawa.ledger.verifying import Verified, verified
+from dawa.results.grouped import AnyRelease
+from dawa.results.paid import Paid
 
 
 def opened(ledger: "LedgerLike", *, anchor: str | PathLike[str] | None = None) -> "Ledger":
@@ -223,8 +226,16 @@ class Ledger:
             drafts.reserve(one.dataset, one.epsilon, who, one.what, one.mechanism, one.unit, one.table)
             for one in orders
         ]
-        decided = [partial(decisions.reserve_together, self.place, wanted, number) for number in range(len(wanted))]
-        return [Reservation(self, entry) for entry in store.append_all(self.place, decided)]
+        begun = ""
+
+        def decided(number: int, pages: store.Pages) -> Entry:
+            nonlocal begun
+            entry = decisions.reserve_together(self.place, wanted, number, pages)
+            begun = pages.entries[0].hash
+            return entry
+
+        booked = store.append_all(self.place, [partial(decided, number) for number in range(len(wanted))])
+        return [Reservation(self, entry, begun) for entry in booked]
 
     def take_back(
         self, entry_number: int, *, why: str, nothing_was_made: bool = False, who: str | None = None
@@ -296,6 +307,21 @@ class Ledger:
         decisions.trusted(self.place, pages)
         return anchors.check(self.place.name, pages.entries, anchors.receipts(text))
 
+    def verify(self, release: AnyRelease, digest: str, paid: Paid | None = None) -> Verified:
+        """Whether this ledger has paid for a release: exactly this entry, finalised with exactly this file.
+
+        Args:
+            release: The release.
+            digest: The SHA-256 of its file.
+            paid: The receipt beside it, if there is one.
+
+        Raises:
+            LedgerError: If it has not, or somebody edited the ledger, the receipt or the release.
+        """
+        pages = store.read(self.place)
+        decisions.trusted(self.place, pages)
+        return verified(self.place.name, pages.entries, release, digest, paid)
+
     def filed(self, release_id: str, file: str | PathLike[str]) -> Entry:
         """Book where a release was written, if that was not known when it was finalised.
 
@@ -355,10 +381,12 @@ class Reservation:
     Attributes:
         ledger: The ledger that holds it.
         entry: The entry that spent it.
+        begun: The hash of the ledger's first entry.
     """
 
     ledger: Ledger = field(repr=False)
     entry: Entry
+    begun: str = field(default="", repr=False)
 
     @property
     def dataset(self) -> str:
@@ -374,6 +402,13 @@ class Reservation:
     def account(self) -> Account:
         """The account that paid, as it is now: ``account.left`` is what may still be spent."""
         return self.ledger.account(self.dataset)
+
+    def paid(self, release_id: str) -> Paid | None:
+        """The receipt for the release that it pays for; None if it is not known which ledger this is."""
+        entry = self.entry
+        if not self.begun:
+            return None
+        return Paid(self.begun[:16], entry.number, entry.hash, entry.dataset, self.epsilon, release_id)
 
     @contextmanager
     def accounted(self) -> Iterator[None]:
@@ -392,14 +427,14 @@ class Reservation:
             error.add_note(self._cost())
             raise
 
-    def finalise(self, release_id: str, file: str | PathLike[str] | None = None) -> Entry:
-        """Book the release that was made, and where it was written if that is known.
+    def finalise(self, release_id: str, file: str | PathLike[str] | None = None, digest: str | None = None) -> Entry:
+        """Book the release that was made, where it was written, and the SHA-256 of its file, as far as known.
 
         Raises:
             TakenBackError: If the reservation was taken back. The release is not paid for, and nobody may have it.
             LedgerError: If a release was already named, or the ledger cannot be written. The epsilon stays spent.
         """
-        draft = drafts.finalise(self.entry, release_id, file)
+        draft = drafts.finalise(self.entry, release_id, file, digest)
 
         def decide(pages: store.Pages) -> Entry:
             self._account(pages)

@@ -28,6 +28,7 @@ from dawa.ledger.entries import (
 from dawa.ledger.scopes import FOR, Scope
 from dawa.limits import MOST_FILE_DEPTH
 from dawa.numerals import told
+from dawa.results.paid import DIGEST
 
 
 def create(dataset: object, cap: object, who: str | None, unit: object, table: object) -> Entry:
@@ -69,8 +70,8 @@ def take_back(number: int, who: str | None, why: object) -> Entry:
     return _now(TAKE_BACK, "", who, reservation=number, what={"why": checked(why, "why")})
 
 
-def finalise(reserved: Entry, release_id: object, file: str | PathLike[str] | None) -> Entry:
-    """The release that a reservation paid for."""
+def finalise(reserved: Entry, release_id: object, file: str | PathLike[str] | None, digest: str | None = None) -> Entry:
+    """The release that a reservation paid for, and its file."""
     return _now(
         FINALISE,
         reserved.dataset,
@@ -78,6 +79,7 @@ def finalise(reserved: Entry, release_id: object, file: str | PathLike[str] | No
         reservation=reserved.number,
         release_id=checked(release_id, "release_id"),
         file=None if file is None else _path(file),
+        what=None if digest is None else {DIGEST: checked(digest, DIGEST)},
     )
 
 

@@ -1,4 +1,4 @@
-from . import bands, figures, files, folder, grouped, page, place, readme, recovery, tables, together
+from . import bands, figures, files, folder, grouped, page, place, readme, receipts, records, recovery, tables, together
 
 __all__ = [
     "bands",
@@ -9,6 +9,8 @@ __all__ = [
     "page",
     "place",
     "readme",
+    "receipts",
+    "records",
     "recovery",
     "tables",
     "together",

@@ -23,10 +23,13 @@ from dawa.plots import multiples, picture
 from dawa.publish import grouped, readme, tables
 from dawa.publish import place as places
 from dawa.publish.place import ASKED, Place
+from dawa.publish.records import croissant
+from dawa.publish.records.croissant import CROISSANT
 from dawa.results.answers import Answer
 from dawa.results.grouped import AnyRelease, GroupedRelease, single
 from dawa.results.keeping import RELEASE, Kept, rescued
 from dawa.results.loading import load
+from dawa.results.paid import RECEIPT, Paid
 from dawa.results.release import Release
 from dawa.sources.labels import public
 from dawa.sources.tables import is_address
@@ -83,12 +86,12 @@ class FolderKeeper:
         """The folder in which the scratch folder lies."""
         return self.place.scratch.parent
 
-    def keep(self, release: AnyRelease) -> Kept | None:
+    def keep(self, release: AnyRelease, paid: Paid | None = None) -> Kept | None:
         """Write the release; the result is its folder or file, or None if it could only be printed.
 
         Whatever cannot be written is told by ``written.problem``: nothing is raised once the release is safe.
         """
-        self.written = _kept(self.place, release, self.asked, self.last_resort)
+        self.written = _kept(self.place, release, self.asked, self.last_resort, paid)
         return Kept.at(self.written.folder) if self.written.files else None
 
     def withdraw(self, kept: Kept) -> Path | None:
@@ -129,7 +132,7 @@ def prepared(
         yield FolderKeeper(place, asked, last_resort)
 
 
-def completed(place: Place, release: AnyRelease) -> Written:
+def completed(place: Place, release: AnyRelease, paid: Paid | None = None) -> Written:
     """Complete a folder whose run was killed after it had written the release, and give it its name.
 
     Raises:
@@ -144,7 +147,7 @@ def completed(place: Place, release: AnyRelease) -> Written:
     except (OSError, ValueError, LookupError, TypeError):  # removed right before the folder gets its name, or damaged
         asked = []
     moved = [file.name for file in place.target.iterdir()] if place.inside else []
-    return _completed(place, release, asked, moved)
+    return _completed(place, release, asked, paid, moved)
 
 
 def opened(path: str | os.PathLike[str]) -> Release:
@@ -172,7 +175,9 @@ def opened_any(path: str | os.PathLike[str]) -> AnyRelease:
     return load(place / RELEASE if place.is_dir() else place)
 
 
-def _kept(place: Place, release: AnyRelease, asked: Sequence[Asked], last_resort: TextIO | None) -> Written:
+def _kept(
+    place: Place, release: AnyRelease, asked: Sequence[Asked], last_resort: TextIO | None, paid: Paid | None
+) -> Written:
     """Write all files and give the folder its name, or keep the release as well as can be."""
     progress.reached("Writing")
     try:
@@ -180,7 +185,7 @@ def _kept(place: Place, release: AnyRelease, asked: Sequence[Asked], last_resort
     except BaseException as error:  # noqa: BLE001  whatever it is, the release is paid for
         return _rescued(place, release, last_resort, _reason(error))
     try:
-        written = _completed(place, release, asked)
+        written = _completed(place, release, asked, paid)
     except BaseException as error:  # noqa: BLE001  likewise
         folder = places.visible(place)
         problem = FolderError(
@@ -191,13 +196,16 @@ def _kept(place: Place, release: AnyRelease, asked: Sequence[Asked], last_resort
     return written
 
 
-def _completed(place: Place, release: AnyRelease, asked: Sequence[Asked], moved: Sequence[str] = ()) -> Written:
+def _completed(
+    place: Place, release: AnyRelease, asked: Sequence[Asked], paid: Paid | None, moved: Sequence[str] = ()
+) -> Written:
     """Write the files that are not there yet, and were not moved to their place, and give the folder its name."""
     answers = ranges.answered(release, asked)
     rows = _tables(release, asked, answers)
     drawn = _drawn(release)
     pictures = () if drawn is None else (FIGURE,)
-    files = (RELEASE, *rows, *pictures, README)
+    receipts = () if paid is None else (RECEIPT,)
+    files = (RELEASE, *rows, *pictures, *receipts, CROISSANT, README)
     there = {*moved, *(file.name for file in place.scratch.iterdir())}
     for name, table in rows.items():
         if name not in there:
@@ -206,9 +214,20 @@ def _completed(place: Place, release: AnyRelease, asked: Sequence[Asked], moved:
             atomic.write(place.scratch / name, text.getvalue(), new=True)
     if drawn is not None and FIGURE not in there:
         drawn(place.scratch / FIGURE)
+    if paid is not None and RECEIPT not in there:
+        atomic.write(place.scratch / RECEIPT, paid.of(_now(place, RELEASE)).as_text(), new=True)
     if README not in there:
         atomic.write(place.scratch / README, readme.readme(release, files), new=True)
+    if CROISSANT not in there:
+        others = {name: _now(place, name) for name in files if name != CROISSANT}
+        headers = {name: table.header for name, table in rows.items()}
+        atomic.write(place.scratch / CROISSANT, croissant.as_text(release, others, headers), new=True)
     return _named(place, files, answers)
+
+
+def _now(place: Place, name: str) -> Path:
+    """Where a file is that may have been moved up already."""
+    return next((file for file in (place.scratch / name, place.target / name) if file.is_file()), place.scratch / name)
 
 
 def _drawn(release: AnyRelease) -> Callable[[Path], None] | None:

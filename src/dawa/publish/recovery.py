@@ -10,12 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dawa.errors import DawaError, LedgerError, printable
+from dawa.errors import DawaError, LedgerError
 from dawa.host import atomic, scratch
 from dawa.publish import folder
 from dawa.publish.place import ASKED, Place
 from dawa.results.grouped import AnyRelease
-from dawa.results.keeping import RELEASE, UNPAID, other_file, other_folder
+from dawa.results.keeping import RELEASE, UNPAID, Kept, other_file, other_folder
+from dawa.results.paid import Paid
 from dawa.results.traces import BOOKED, Trace, Where, file_of, looked
 
 if TYPE_CHECKING:
@@ -47,8 +48,9 @@ def _recovered(ledger: "Ledger", entry: "Entry", *, dry_run: bool, ended: bool) 
             return trace
         try:
             _check_paid(ledger, entry, found)
-            kept = _complete(where, trace.where, found)
-            Reservation(ledger, entry).finalise(str(found.id), kept)
+            reservation = Reservation(ledger, entry, ledger.history()[0].hash)
+            kept = _complete(where, trace.where, found, reservation.paid(str(found.id)))
+            reservation.finalise(str(found.id), kept, Kept.at(kept).digest)
         except (DawaError, OSError) as error:
             problem = error.problem if isinstance(error, DawaError) else f"It cannot be written: {error.strerror}."
             return replace(trace, problem=problem)
@@ -57,22 +59,15 @@ def _recovered(ledger: "Ledger", entry: "Entry", *, dry_run: bool, ended: bool) 
 
 def _check_paid(ledger: "Ledger", entry: "Entry", found: AnyRelease) -> None:
     """Refuse to touch a release that another reservation has paid for, or that costs more than this one has paid."""
-    from dawa.ledger.accounts import scope_of  # noqa: PLC0415  databases are slow to load
-    from dawa.ledger.scopes import FOR  # noqa: PLC0415
+    from dawa.ledger.verifying import check_fits  # noqa: PLC0415  databases are slow to load
 
     for other in ledger.history():
         if other.release_id == found.id and other.reservation != entry.number:
             raise LedgerError(f"Entry {other.number} has booked this release already.", "find out who reserved again.")
-    asked, privacy = scope_of(entry, newest=FOR in (entry.what or {})), found.privacy
-    fits = privacy.private and privacy.epsilon <= (entry.epsilon or 0) and privacy.mechanism == entry.mechanism
-    if not fits or tuple(map(printable, privacy.unit_columns)) != tuple(asked.unit or ()):
-        raise LedgerError(
-            f"Entry {entry.number} has not paid for what is there: its epsilon, unit or mechanism is another.",
-            "find out who reserved it, and whose release it is.",
-        )
+    check_fits(entry, found)
 
 
-def _complete(where: Where, here: Path, release: AnyRelease) -> Path:
+def _complete(where: Where, here: Path, release: AnyRelease, paid: Paid | None) -> Path:
     """Complete a release that is not where it should be, and give it its name; elsewhere it is complete."""
     if where.scratch.is_symlink():
         raise LedgerError(f"{where.scratch} is a link, and no run makes links.", "find out who made it.")
@@ -83,7 +78,7 @@ def _complete(where: Where, here: Path, release: AnyRelease) -> Path:
         _check_own(where.scratch)
         if inside:
             atomic.name(here, where.scratch / RELEASE)
-        return folder.completed(Place(where.target, where.scratch), release).folder
+        return folder.completed(Place(where.target, where.scratch), release, paid).folder
     nameless = inside or here.name.startswith(UNPAID) or scratch.HALF.fullmatch(here.name)
     found = _named(where, here) if nameless else here
     with suppress(OSError):

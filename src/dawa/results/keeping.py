@@ -18,6 +18,7 @@ from uuid import uuid4
 from dawa.errors import FolderError, UnbookedWarning, outside
 from dawa.host import atomic, scratch
 from dawa.results.grouped import AnyRelease
+from dawa.results.paid import Paid, digest
 
 RELEASE = "release.json"
 """The file that makes a folder a release."""
@@ -48,6 +49,13 @@ class Kept:
         """The release that was just written there."""
         file = path / RELEASE if path.is_dir() else path
         return cls(path, file, _mark(file))
+
+    @property
+    def digest(self) -> str | None:
+        """The SHA-256 of its file, for a ledger; None if it cannot be read any more."""
+        with suppress(OSError):
+            return digest(self.file)
+        return None
 
     def withdrawn(self) -> Path | None:
         """Take it away from where people and programs look for releases; the result is where it is now.
@@ -83,8 +91,13 @@ class Keeper(Protocol):
         """The folder in which it is written first."""
         ...
 
-    def keep(self, release: AnyRelease) -> Kept | None:
-        """Put it there, through to the disk; the result is where it is, or None if it is nowhere."""
+    def keep(self, release: AnyRelease, paid: Paid | None = None) -> Kept | None:
+        """Put it there, through to the disk; the result is where it is, or None if it is nowhere.
+
+        Args:
+            release: The release.
+            paid: How it was paid, for those who read it; None if no ledger paid.
+        """
         ...
 
     def withdraw(self, kept: Kept) -> Path | None:
@@ -194,7 +207,7 @@ class FileKeeper:
         """The folder of the file."""
         return self.file.parent
 
-    def keep(self, release: AnyRelease) -> Kept | None:
+    def keep(self, release: AnyRelease, paid: Paid | None = None) -> Kept | None:  # noqa: ARG002  one file alone
         """Save it, or save it elsewhere with a warning; None if it is in memory alone."""
         through = self.scratch if self.scratch.is_dir() else None  # somebody may have removed it: it was empty
         other = other_file(self.file, self.scratch)

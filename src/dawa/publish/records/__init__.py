@@ -1,0 +1,5 @@
+"""Records of use: what catalogues, registries and accountants ask about a release."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

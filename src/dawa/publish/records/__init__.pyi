@@ -1,0 +1,3 @@
+from . import croissant, events, registry
+
+__all__ = ["croissant", "events", "registry"]
