@@ -1,5 +1,8 @@
 """Reference pages of the Python names: which page has which name is said here, what they mean by their docstrings."""
 
+import sys
+from types import ModuleType
+
 import dawa
 
 GROUPS = {
@@ -33,6 +36,18 @@ def slug(title: str) -> str:
 def page(title: str, names: tuple[str, ...]) -> str:
     """One page, made of directives for mkdocstrings."""
     parts = [f"# {title}\n"]
-    for name in names:
-        parts.append(f"::: dawa.{name}\n")
+    parts += [f"::: dawa.{name}\n" for name in names]
+    parts += [f"::: dawa.{name}.{inner}\n" for name in names for inner in hidden(name)]
     return "\n".join(parts)
+
+
+def hidden(name: str) -> list[str]:
+    """The names of a public module that do not come with it: its own modules, and what is called like one of them."""
+    module = getattr(dawa, name)
+    if not isinstance(module, ModuleType):
+        return []
+    return [
+        inner
+        for inner in getattr(module, "__all__", ())
+        if isinstance(getattr(module, inner), ModuleType) or f"{module.__name__}.{inner}" in sys.modules
+    ]

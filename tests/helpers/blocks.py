@@ -8,7 +8,6 @@ import importlib.metadata
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tomllib
@@ -18,6 +17,11 @@ from pathlib import Path
 RUN = {"python", "shell", "toml", "json"}
 NOT_RUN = {"text", "pycon", "mermaid"}
 BLOCK = re.compile(r"^```(?P<kind>[\w-]*)(?P<rest>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+ROOT = Path(__file__).parents[2]
+TARGETS = {
+    *re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[1].split(),
+    *json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["scripts"],
+}
 TITLE = re.compile(r'title="([^"]+)"')
 
 
@@ -75,9 +79,13 @@ def shell(page, block):
 
 
 def installed(line):
-    """Whether a line installs packages, all of which are here."""
+    """Whether a line installs packages, all of which are here, or makes what the Makefile and package.json know."""
+    words = line.partition("#")[0].split()
+    if words[:1] == ["make"] or words[:2] == ["npm", "run"]:
+        assert words[-1] in TARGETS, line
+        return True
     if not line.startswith("pip install "):
         return False
-    for name in shlex.split(line)[2:]:
-        assert importlib.metadata.distribution(name.partition("[")[0]), name
+    for name in words[2:]:
+        assert importlib.metadata.distribution(name.strip("'").partition("[")[0]), name
     return True
