@@ -48,14 +48,18 @@ def state(notebook: Path) -> str:
 def ran(name: str) -> Any:  # noqa: ANN401  a notebook
     """The notebook with what its cells printed and drew. It runs in an empty folder, and fails if a cell does."""
     import nbformat  # noqa: PLC0415  only where a page is made anew
-    from jupyter_client.manager import AsyncKernelManager  # noqa: PLC0415  likewise
     from nbclient import NotebookClient  # noqa: PLC0415  likewise
 
     notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        kernel = AsyncKernelManager(kernel_name="python3", transport="ipc")  # no port that others could reach
-        place = {"metadata": {"path": folder}}
-        NotebookClient(notebook, km=kernel, timeout=SECONDS, resources=place).execute()
+        client = NotebookClient(
+            notebook,
+            timeout=SECONDS,
+            kernel_name="python3",
+            resources={"metadata": {"path": folder}},
+            extra_arguments=["--IPKernelApp.log_level=ERROR"],  # it warns that its ports, on this machine, are plain
+        )
+        client.execute()
     return notebook
 
 
