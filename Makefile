@@ -97,4 +97,4 @@ node_modules/.installed: package.json package-lock.json .npmrc
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(BUILD) .venv-lowest dist node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build
+	rm -rf $(VENV) $(BUILD) .venv-lowest dist out/site out/notebooks node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build

@@ -114,7 +114,8 @@ def coin(one: Run) -> Figure:
     for depth, (place, colour) in enumerate(LEVELS.items()):
         chance = 1 - table.stop_probability()[table.points(scores, depth)]
         chart.plot(scores, chance, color=colour, label=place)
-    chart.set(xlim=(0, scores[-1]), ylim=(0, 1), xlabel="records to add or remove until all cells are equal", ylabel="chance")
+    chart.set(xlim=(0, scores[-1]), ylim=(0, 1), ylabel="chance")
+    chart.set_xlabel("records to add or remove until all cells are equal")
     chart.legend(frameon=False, loc="lower right")
     return figure
 

@@ -141,5 +141,10 @@ def test_a_block_that_fails_is_noticed(text, problem, tmp_path, monkeypatch):
 
 def test_blocks_of_a_page_share_names_and_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = '```text title="a.txt"\nx\n```\n\n```python\nn = open("a.txt").read().strip()\n```\n\n```python\nassert n == "x"\n```\n'
-    blocks.run("page", text.replace("open(", "__import__('pathlib').Path(").replace(".read()", ".read_text()"))
+    blocks.run(
+        "page",
+        '```text title="a.txt"\nx\n```\n'
+        '```python\nfrom pathlib import Path\nfound = Path("a.txt").read_text()\n```\n'
+        '```python\nassert found == "x\\n"\nPath("b.txt").write_text("y")\n```\n'
+        "```shell\ngrep -q y b.txt\n```\n",
+    )

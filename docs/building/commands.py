@@ -32,12 +32,17 @@ def command(name: str, found: Any, depth: int = 2) -> list[str]:  # noqa: ANN401
     parts = [f"{'#' * depth} `{name}`\n", *paragraphs(found.help or "")]
     parts.append(f"```text\n{name} {' '.join(found.collect_usage_pieces(context))}\n```\n")
     records = [param.get_help_record(context) for param in found.params if not param.hidden]
-    rows = [f"| `{told[0].replace('|', '&#124;')}` | {escaped(' '.join(told[1].split()))} |" for told in records if told]
+    rows = [row(*told) for told in records if told]
     if rows:
         parts += ["| argument or option | what it says |\n|---|---|", *rows, ""]
     for inner, one in getattr(found, "commands", {}).items():
         parts += command(f"{name} {inner}", one, depth + 1)
     return parts
+
+
+def row(name: str, text: str) -> str:
+    """An argument or an option as a row of a table."""
+    return f"| `{name.replace('|', '&#124;')}` | {escaped(' '.join(text.split()))} |"
 
 
 def paragraphs(text: str) -> list[str]:

@@ -11,7 +11,7 @@ EXAMPLE = re.compile(r"(?:^>>> .*\n?(?:^(?!\s*$).*\n?)*)", re.MULTILINE)
 class Doctests(Extension):
     """What mkdocstrings asks while it reads the code."""
 
-    def on_object(self, *, obj: Object, **_: Any) -> None:  # noqa: ANN401, PLR6301  griffe calls it so
+    def on_object(self, *, obj: Object, **_: Any) -> None:  # noqa: ANN401  griffe calls it so
         """Put a fence around each example of a docstring."""
         if obj.docstring is not None:
             obj.docstring.value = fenced(obj.docstring.value)

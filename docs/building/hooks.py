@@ -2,10 +2,9 @@
 
 from typing import Any
 
+from docs.building import links, notebooks, reference
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
-
-from docs.building import links, notebooks, reference
 
 GENERATED: dict[str, str] = {}
 """The pages and pictures that are made for this build, by their place in the site."""

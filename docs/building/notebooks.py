@@ -98,5 +98,6 @@ def shown(output: Any) -> tuple[str, str]:  # noqa: ANN401  an output of a cell
         inside = "".join(str(data["image/png"]).split())
         return "html", f'<img alt="What the cell above draws" src="data:image/png;base64,{inside}">'
     if "text/html" in data:
-        return "html", re.sub(r"<style.*?</style>|\s*\n\s*", "", str(data["text/html"]), flags=re.DOTALL)
+        plain = re.sub(r"<style.*?</style>|\s*\n\s*", "", str(data["text/html"]), flags=re.DOTALL)
+        return "html", plain.replace('<table border="1" class="dataframe">', "<table>")
     return "text", str(data.get("text/plain", ""))

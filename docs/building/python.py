@@ -6,7 +6,17 @@ from types import ModuleType
 import dawa
 
 GROUPS = {
-    "Making a release": ("release", "load", "Axis", "AxisLike", "AxisValue", "About", "Epsilon", "TableLike", "sources"),
+    "Making a release": (
+        "release",
+        "load",
+        "Axis",
+        "AxisLike",
+        "AxisValue",
+        "About",
+        "Epsilon",
+        "TableLike",
+        "sources",
+    ),
     "A release and its answers": ("Release", "GroupedRelease", "Answer", "PrivacyStatement", "results"),
     "Experiments": ("estimate", "Estimate", "Counts", "Workload", "workloads", "noise", "partition"),
     "Mechanisms": ("mechanisms", "Mechanism", "MechanismLike"),

@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import dawa
 from docs.building.commands import escaped
+
+import dawa
 
 SCHEMAS = Path(dawa.__file__).parent / "results/schema"
 
@@ -23,10 +24,10 @@ def page() -> str:
     parts = [HEAD]
     for version in (2, 3):
         schema = json.loads((SCHEMAS / f"release-{version}.json").read_text(encoding="utf-8"))
-        parts += [f"## Version {version}\n", f"{escaped(schema['description'])}\n", *table(rows(schema, schema, "", True))]
+        parts += [f"## Version {version}\n", f"{escaped(schema['description'])}\n", *table(rows(schema))]
         for name, part in schema.get("$defs", {}).items():
             parts += [f"### `{name}` (version {version})\n", f"{escaped(part.get('description', ''))}\n"]
-            found = rows(part, schema, "", True)
+            found = rows(part)
             parts += table(found) if found else [f"{kind(part)}\n"]
     return "\n".join(parts)
 
@@ -37,7 +38,7 @@ def table(found: list[tuple[str, str, str, bool]]) -> list[str]:
     return ["| field | holds | meaning |", "|---|---|---|", *lines, ""]
 
 
-def rows(part: Any, schema: Any, path: str, must: bool) -> list[tuple[str, str, str, bool]]:  # noqa: ANN401, FBT001  JSON
+def rows(part: Any, path: str = "", *, must: bool = True) -> list[tuple[str, str, str, bool]]:  # noqa: ANN401  JSON
     """The fields of an object, those inside of its fields too."""
     found = []
     for one in (part, *part.get("oneOf", ()), *part.get("anyOf", ()), *part.get("allOf", ())):
@@ -45,9 +46,9 @@ def rows(part: Any, schema: Any, path: str, must: bool) -> list[tuple[str, str, 
             needed = must and name in part.get("required", one.get("required", ()))
             full = f"{path}{name}"
             found.append((full, kind(field), escaped(field.get("description", "")), needed))
-            found += rows(field, schema, f"{full}.", needed)
+            found += rows(field, f"{full}.", must=needed)
             if isinstance(items := field.get("items"), dict):
-                found += rows(items, schema, f"{full}[].", needed)
+                found += rows(items, f"{full}[].", must=needed)
     return found
 
 

@@ -2,14 +2,17 @@
 
 import inspect
 
-from dawa import mechanisms
 from docs.building.commands import escaped
+
+from dawa import mechanisms
 
 HEAD = """# Mechanisms and their options
 
 What `dawa mechanisms NAME` and `dawa.mechanisms.describe` say, for all of them, made from the code.
 [Which mechanism?](../mechanisms.md) says when to use which.
 """
+
+HEADER = ("| option | default | meaning | takes |", "|---|---|---|---|")
 
 
 def page() -> str:
@@ -30,6 +33,6 @@ def section(name: str) -> str:
             f"## `{name}`\n",
             f"{about}\n",
             f"In Python: `dawa.mechanisms.{type(found).__name__}`.\n",
-            *(["| option | default | meaning | takes |", "|---|---|---|---|", *rows, ""] if rows else ["No options.\n"]),
+            *([*HEADER, *rows, ""] if rows else ["No options.\n"]),
         ]
     )

@@ -1,11 +1,11 @@
-"""A figure that a notebook shows as a picture. Others do so only after ``%matplotlib inline``, which nobody need know."""
+"""A figure that a notebook shows as a picture; others are shown after ``%matplotlib inline`` only."""
 
 import io
 
 from matplotlib.figure import Figure
 
 
-class Sheet(Figure):  # type: ignore[misc]  # Matplotlib's, without types here
+class Sheet(Figure):
     """A plain figure otherwise."""
 
     def _repr_png_(self) -> bytes:
