@@ -25,6 +25,11 @@ SHOWN = [
 ]
 """Pages with blocks that are run."""
 
+NEW = sorted(
+    path for folder in ("tutorials", "how-to", "explanations") for path in (ROOT / "docs" / folder).glob("*.md")
+)
+"""Pages that lead a reader from one to the next."""
+
 SERVERS = {"docs/how-to/postgresql.md": "postgres", "docs/how-to/team.md": "postgres"}
 """Pages whose blocks ask a server, and the fixture that starts it. Spark's page starts its own."""
 
@@ -41,6 +46,9 @@ QUICK = {
 }
 """Pages that take a few seconds at most; ``make test`` leaves the others out."""
 
+MADE = {"data/2013.parquet", "delays/report.html", "pressure/README.md"}
+"""What a reader has, or makes."""
+
 KINDS = r"(?:py|pyi|md|json|js|css|html|toml|svg|png)"
 
 
@@ -53,7 +61,7 @@ def there(name, page):
 def test_paths_that_pages_name_are_there(page):
     text = page.read_text(encoding="utf-8")
     paths = set(re.findall(rf"\b(?:src|tests|docs)/[\w/-]+\.{KINDS}\b", text))
-    paths |= set(re.findall(rf"`([a-z_]+/[\w/]+\.{KINDS})`", text)) - {"data/2013.parquet"}
+    paths |= set(re.findall(rf"`([a-z_]+/[\w/]+\.{KINDS})`", text)) - MADE
     assert {path for path in paths if not there(path, page)} == set()
 
 
@@ -148,3 +156,9 @@ def test_blocks_of_a_page_share_names_and_files(tmp_path, monkeypatch):
         '```python\nassert found == "x\\n"\nPath("b.txt").write_text("y")\n```\n'
         "```shell\ngrep -q y b.txt\n```\n",
     )
+
+
+@pytest.mark.parametrize("page", ["index", "five-minutes", *(f"{path.parent.name}/{path.stem}" for path in NEW)])
+def test_a_page_ends_with_what_to_read_next(page):
+    last = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8").rstrip().rpartition("\n\n")[2]
+    assert re.match(r"\*\*Next:\*\* .*\]\(", last, re.DOTALL)
