@@ -8,7 +8,7 @@ if (location.protocol === "file:") {
       this.frame.hidden = true;
       this.frame.title = "search";
       this.frame.srcdoc = "<!doctype html><title>search</title>";
-      this.frame.addEventListener("load", () => this.begin(String(address)), { once: true });
+      this.frame.addEventListener("load", () => this.begin(new URL(address, location.href).href), { once: true });
       document.body.append(this.frame);
     }
 
