@@ -5,6 +5,7 @@
 # make installed  the wheel in empty environments: alone, and with what releases need
 # make lowest the tests with the lowest versions that pyproject.toml allows
 # make locks  choose versions anew, with their hashes: make locks UPGRADE=--upgrade
+# make site   the documentation as a site in out/site, strictly and without a network
 # make bench  speed and accuracy, as ratios to things measured in the same run
 # make rivals every mechanism on the same footing
 # make maps   every mechanism on maps, and one map at the paper's size
@@ -18,7 +19,7 @@ BUILD := .venv-build
 TESTS := $(BIN)/python -m pytest -n auto --dist worksteal
 COMPILE := $(BUILD)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE)
 
-.PHONY: demo test test-long test-all check build installed lowest locks bench rivals maps clean
+.PHONY: demo test test-long test-all check site build installed lowest locks bench rivals maps clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -42,6 +43,10 @@ check: $(VENV)/.installed-dev node_modules/.installed
 	$(BIN)/clang-format --dry-run --Werror src/dawa/kernels/c/*.[ch]
 	npm run --silent check
 
+site: $(VENV)/.installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@echo "Open out/site/index.html"
+
 build: $(BUILD)/.installed
 	locks/build.sh $(BUILD)/bin
 
@@ -53,7 +58,7 @@ lowest: $(BUILD)/.installed
 
 locks: $(BUILD)/.installed
 	$(COMPILE) pyproject.toml locks/build.in --extra release --output-file locks/run.txt
-	$(COMPILE) pyproject.toml locks/build.in --extra test --extra check --constraint locks/run.txt --output-file locks/dev.txt
+	$(COMPILE) pyproject.toml locks/build.in --extra test --extra check --extra docs --constraint locks/run.txt --output-file locks/dev.txt
 	$(COMPILE) locks/tools.in locks/build.in --output-file locks/build.txt
 
 bench: $(VENV)/.installed-dev
@@ -96,4 +101,4 @@ node_modules/.installed: package.json package-lock.json .npmrc
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(BUILD) .venv-lowest dist node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build
+	rm -rf $(VENV) $(BUILD) .venv-lowest dist out/site out/notebooks node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis build

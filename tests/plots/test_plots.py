@@ -579,3 +579,9 @@ def test_strategies_that_cannot_be_drawn(line):
         dawa.plots.strategy(dawa.estimate(X, epsilon=1, mechanism="efpa"))
     with pytest.raises(OptionError, match=r"rel\.estimate"):
         dawa.plots.strategy(line)
+
+
+def test_a_notebook_shows_a_figure_as_a_picture():
+    """Without ``%matplotlib inline``."""
+    figure = dawa.plots.strategy(dawa.estimate([3] * 64, epsilon=1, seed=0))
+    assert figure._repr_png_().startswith(b"\x89PNG")

@@ -304,6 +304,16 @@ def test_the_embedded_engine_prints_nothing_and_spills_into_its_own_folder(tmp_p
     assert folder.startswith(str(tmp_path))
 
 
+def test_a_notebook_without_widgets_makes_a_release():
+    """There DuckDB refuses every word about its bar. In a real kernel, because only that is one for DuckDB."""
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    cell = 'import dawa\ndawa.release({"x": [1, 2, 3]}, dawa.Axis("x", 0, 10), epsilon=1).total.confidence'
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
+    quiet = ["--IPKernelApp.log_level=ERROR"]
+    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", extra_arguments=quiet).execute()
+    assert notebook.cells[0].outputs[-1]["data"]["text/plain"] == "0.95"
+
+
 def test_nothing_is_left_behind(folder, monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)

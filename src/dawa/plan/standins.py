@@ -177,3 +177,4 @@ KINDS = {
         Kind("periodic", "the same pattern again and again, as of hours or days", _periodic),
     )
 }
+"""The kinds of made-up data, by name."""

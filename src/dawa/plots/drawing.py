@@ -92,9 +92,9 @@ def styled() -> Iterator[None]:
 def sheet(width: float, height: float) -> "Figure":
     """An empty figure, independent of windows and other figures; sizes are in inches."""
     extras.needed("A picture", extras.PICTURES)
-    from matplotlib.figure import Figure  # noqa: PLC0415  slow to load
+    from dawa.plots.sheet import Sheet  # noqa: PLC0415  slow to load
 
-    return Figure(figsize=(width, height), layout="constrained")
+    return Sheet(figsize=(width, height), layout="constrained")
 
 
 def text(value: object) -> str:

@@ -137,11 +137,18 @@ def embedded() -> Iterator[Any]:
     with _spill() as folder:
         backend = ibis.duckdb.connect(temp_directory=str(folder), memory_limit=f"{memory() >> 20}MiB")
         try:
-            backend.con.execute("set enable_progress_bar = false").fetchall()  # it would print among the results
+            _without_progress(backend.con)
             backend.con.execute("set TimeZone = 'UTC'").fetchall()  # the same on every machine
             yield backend
         finally:
             backend.disconnect()
+
+
+def _without_progress(connection: Any) -> None:  # noqa: ANN401  DuckDB's own, without types
+    """Print no bar among the results. In a notebook without widgets there is none, and switching it off fails."""
+    ((shown,),) = connection.execute("select current_setting('enable_progress_bar')").fetchall()
+    if shown:
+        connection.execute("set enable_progress_bar = false").fetchall()
 
 
 def interruptible(work: Callable[[], Any], stop: Callable[[], None]) -> Any:  # noqa: ANN401  whatever it gives

@@ -1,0 +1,1 @@
+"""What turns ``docs/`` into a site beside what MkDocs does: links, reference pages and notebooks (``make site``)."""
