@@ -159,7 +159,7 @@ const marginals = (() => {
       }
       const where = axes.said(axis, axes.cells(axis, bar.from, bar.to));
       const [value, low, high] = [bar.value, bar.low, bar.high].map(numbers.records);
-      read.textContent = `${where}: ${value}${page.ready() ? ` (${low} to ${high})` : ""}`;
+      read.textContent = `${where}: ${value}${bar.low === undefined ? "" : ` (${low} to ${high})`}`;
     }
 
     const chart = {
