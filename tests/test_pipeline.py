@@ -427,8 +427,8 @@ def test_a_stop_while_the_release_is_made_waits_until_it_is_kept(book, tmp_path,
     monkeypatch.setattr(pipeline, "_made", stopped)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it in its background
     try:
+        pays = {"ledger": book, "dataset": "hr"} if paid else {}
         with pytest.raises(KeyboardInterrupt) as caught:
-            pays = {"ledger": book, "dataset": "hr"} if paid else {}
             dawa.release(PEOPLE, AGE, epsilon="0.1", out=tmp_path / "release.json", **pays)
     finally:
         signal.signal(signal.SIGINT, before)

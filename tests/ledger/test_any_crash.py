@@ -1,4 +1,4 @@
-"""Any order of operations by two hands at one ledger, whose runs are killed at any step, against a twin in dictionaries.
+"""Any order of operations by two hands at one ledger, some killed at any step, against a twin in dictionaries.
 
 The ledger is new, or one that an earlier dawa wrote; receipts are kept; older copies of the file are put back.
 """

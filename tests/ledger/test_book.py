@@ -130,9 +130,14 @@ def test_a_strange_file_name_does_not_lose_the_release(book):
 
 def test_a_failure_after_the_release_was_booked_says_so(book):
     reservation = reserved(book)
-    with pytest.raises(RuntimeError) as caught, reservation.accounted():
-        reservation.finalise("r1")
-        raise RuntimeError
+
+    def failed():
+        with reservation.accounted():
+            reservation.finalise("r1")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError) as caught:
+        failed()
     (note,) = caught.value.__notes__
     assert note == (
         "epsilon=0.1 was spent on dataset 'hr' all the same (entry 2 of the ledger), and its release is booked; 0.9 of"
