@@ -1,6 +1,6 @@
 # make demo   set everything up and release a small table of people
 # make test   set everything up and test every part, without long tests; make test-long runs those, make test-all both
-# make coverage every line and branch of the private path is run by tests, or named
+# make coverage which lines and branches of the private path no test runs
 # make check  lint, type-check, no float on private numbers; needs npm for the scripts of pages
 # make build  wheel, sdist and bill of materials in dist/, built twice and compared
 # make lowest the tests with the lowest versions that pyproject.toml allows

@@ -99,3 +99,12 @@ def test_a_strategy_for_all_ranges_minds_narrow_buckets_where_cells_are_too_many
         assert (found == plain).all() != minds
         named = dawa.Workload.ranges([0, 5], [2, 9], cells)
         assert (steering(given(bounds, cells), named).omega == 1).all()
+
+
+def test_cells_of_a_map_in_rows_are_never_merged():
+    """Neighbours in this order need not be neighbours on the map."""
+    counts = np.arange(12).reshape(3, 4)
+    wanted = {"workload": dawa.workloads.identity((3, 4)), "epsilon": 1, "partition": "none", "seed": 0}
+    merged, plain = (dawa.estimate(counts, **wanted, merge=merge) for merge in (True, False))
+    assert len(merged.buckets) == len(plain.buckets) == 12
+    assert merged.unbiased.tolist() == plain.unbiased.tolist()

@@ -208,6 +208,8 @@ def test_a_file_that_somebody_declared_something_about_can_be_read_once_as_well(
     with (tmp_path / "x.csv").open("rb") as file:
         assert forms.once(sources.written(sources.csv(file), missing=["NA"]))
     assert not forms.once(sources.written(tmp_path / "x.csv", missing=["NA"]))
+    assert not forms.once(sources.written(tmp_path / "x.parquet", missing=["NA"]))
+    assert not forms.once(sources.written({"x": ["5"]}, missing=["NA"]))
     os.mkfifo(tmp_path / "pipe.csv")
     assert forms.once(tmp_path / "pipe.csv")
 
