@@ -81,7 +81,6 @@ def read(monkeypatch):
         ({"axes": [dawa.Axis(name, 0, 2) for name in "abcde"]}, AxisError),
         ({"axes": [dawa.Axis(name, 0, 2**40) for name in "ab"]}, AxisError),
         ({"axes": [dawa.Axis("age", 0, 2), dawa.Axis("person", 0, 2**49)]}, AxisError),
-        ({"about": "Ages"}, OptionError),
         ({"axes": dawa.Axis("years", 0, 9)}, AxisError),
         ({"axes": dawa.Axis("flag", 0, 9), "table": {"flag": np.array([True, False])}}, AxisError),
         ({"where": "years = "}, ConditionError),
@@ -197,6 +196,12 @@ def test_a_run_with_a_seed_is_never_booked(book, read, tmp_path, monkeypatch, na
         dawa.release(PEOPLE, AGE, epsilon="0.1", seed=7, ledger=book, dataset="hr")
     assert (read, len(book.history()), sorted(tmp_path.iterdir())) == ([], 1, before)
     assert not dawa.release(PEOPLE, AGE, epsilon="0.1", seed=7).privacy.private
+
+
+def test_words_about_the_data_that_are_none_cost_nothing(book, read):
+    with pytest.raises(OptionError, match=r"is no dawa\.About(?s:.)*Hint: pass dawa\.About"):
+        dawa.release(PEOPLE, AGE, epsilon="0.1", ledger=book, dataset="hr", about="Ages")
+    assert (book.account("hr").spent, read) == (0, [])
 
 
 def test_a_run_that_asks_to_be_paid_twice_is_stopped():
