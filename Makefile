@@ -1,5 +1,6 @@
 # make demo   set everything up and release a small table of people
 # make test   set everything up and test every part, without long tests; make test-long runs those, make test-all both
+# make coverage which lines and branches of the private path no test runs
 # make check  lint, type-check, no float on private numbers; needs npm for the scripts of pages
 # make build  wheel, sdist and bill of materials in dist/, built twice and compared
 # make installed  the wheel in empty environments: alone, and with what releases need
@@ -19,7 +20,7 @@ BUILD := .venv-build
 TESTS := $(BIN)/python -m pytest -n auto --dist worksteal
 COMPILE := $(BUILD)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE)
 
-.PHONY: demo test test-long test-all check site build installed lowest locks bench rivals maps clean
+.PHONY: demo test test-long test-all coverage check site build installed lowest locks bench rivals maps clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -33,6 +34,13 @@ test-long: $(VENV)/.installed-dev
 
 test-all: $(VENV)/.installed-dev
 	$(TESTS)
+
+coverage: $(VENV)/.installed-dev
+	rm -rf build/coverage
+	mkdir -p build/coverage
+	$(BIN)/python -m coverage run -m pytest -n auto --dist worksteal -m "not long or alone"
+	$(BIN)/python -m coverage combine --quiet build/coverage
+	$(BIN)/python -m coverage report
 
 check: $(VENV)/.installed-dev node_modules/.installed
 	$(BIN)/ruff check .

@@ -89,6 +89,7 @@ def test_neither_repr_nor_str_nor_a_comparison_shows_a_count():
     one, two = Counts.of([777_777, 0]), Counts.of([777_777, 0])
     assert repr(one) == str(one) == f"{one}" == "Counts(2 cells)"
     assert one != two, "equality would tell"
+    assert repr(one.exposed) == str(one.exposed) == "Occupied(private)", "reports of errors print local variables"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import io
 import json
 import pickle
+import signal
 import sqlite3
 import traceback
 from contextlib import closing
@@ -16,13 +17,14 @@ import pyarrow as pa
 import pytest
 
 import dawa
-from dawa import ledger, mechanisms, sources
+from dawa import ledger, mechanisms, paying, pipeline, sources
 from dawa.errors import (
     AxisError,
     BudgetError,
     ConditionError,
     DawaError,
     ExhaustedError,
+    InvariantError,
     LedgerError,
     OptionError,
     PublicNote,
@@ -32,6 +34,7 @@ from dawa.errors import (
     WorkloadError,
 )
 from dawa.ledger import store
+from dawa.paying import Payment
 from dawa.sources import counting
 from helpers.ledger_places import in_new_schema
 from helpers.workbook import write as workbook
@@ -64,7 +67,7 @@ def read(monkeypatch):
 # --- before rows are read -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long_but(8)
+@pytest.mark.long_but(10)
 @pytest.mark.parametrize(
     ("wrong", "kind"),
     [
@@ -77,6 +80,7 @@ def read(monkeypatch):
         ({"axes": [AGE, AGE]}, AxisError),
         ({"axes": [dawa.Axis(name, 0, 2) for name in "abcde"]}, AxisError),
         ({"axes": [dawa.Axis(name, 0, 2**40) for name in "ab"]}, AxisError),
+        ({"axes": [dawa.Axis("age", 0, 2), dawa.Axis("person", 0, 2**49)]}, AxisError),
         ({"axes": dawa.Axis("years", 0, 9)}, AxisError),
         ({"axes": dawa.Axis("flag", 0, 9), "table": {"flag": np.array([True, False])}}, AxisError),
         ({"where": "years = "}, ConditionError),
@@ -192,6 +196,28 @@ def test_a_run_with_a_seed_is_never_booked(book, read, tmp_path, monkeypatch, na
         dawa.release(PEOPLE, AGE, epsilon="0.1", seed=7, ledger=book, dataset="hr")
     assert (read, len(book.history()), sorted(tmp_path.iterdir())) == ([], 1, before)
     assert not dawa.release(PEOPLE, AGE, epsilon="0.1", seed=7).privacy.private
+
+
+def test_words_about_the_data_that_are_none_cost_nothing(book, read):
+    with pytest.raises(OptionError, match=r"is no dawa\.About(?s:.)*Hint: pass dawa\.About"):
+        dawa.release(PEOPLE, AGE, epsilon="0.1", ledger=book, dataset="hr", about="Ages")
+    assert (book.account("hr").spent, read) == (0, [])
+
+
+def test_a_run_that_asks_to_be_paid_twice_is_stopped():
+    """What is reserved together is reserved once: after its payment, a run may only end."""
+    closed = []
+
+    def twice():
+        try:
+            yield Payment.of(None, None, None)
+            yield Payment.of(None, None, None)
+        finally:
+            closed.append(True)
+
+    with pytest.raises(InvariantError, match="paid for twice"):
+        paying.paid([twice()])
+    assert closed == [True]
 
 
 # --- failures after paying --------------------------------------------------------------------------------------------
@@ -393,6 +419,29 @@ def test_a_ledger_that_fails_afterwards_does_not_cost_the_release(half, monkeypa
         assert paid(half).privacy.epsilon == Fraction(1, 4)
     assert told[0].filename == __file__
     assert half.account("hr").reserved == Fraction(3, 4)
+
+
+@pytest.mark.parametrize("paid", [True, False])
+def test_a_stop_while_the_release_is_made_waits_until_it_is_kept(book, tmp_path, monkeypatch, paid):
+    made = pipeline._made
+
+    def stopped(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return made(*arguments)
+
+    monkeypatch.setattr(pipeline, "_made", stopped)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it in its background
+    try:
+        pays = {"ledger": book, "dataset": "hr"} if paid else {}
+        with pytest.raises(KeyboardInterrupt) as caught:
+            dawa.release(PEOPLE, AGE, epsilon="0.1", out=tmp_path / "release.json", **pays)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    finished = f"The release was finished first, as it is paid for: it is in {tmp_path / 'release.json'}."
+    spent = " epsilon=0.1 was spent on dataset 'hr' for it (entry 2)." if paid else ""
+    assert caught.value.__notes__ == [finished + spent]
+    assert dawa.load(tmp_path / "release.json").privacy.epsilon == Fraction(1, 10)
+    assert [entry.kind for entry in book.history()] == ["create", *(["reserve", "finalise"] if paid else [])]
 
 
 # --- the unit -------------------------------------------------------------------------------------------------------

@@ -44,7 +44,6 @@ class Payment:
         order: What it asks the ledger for, once all is known that needs no rows; None if no ledger pays.
         reservation: What was paid.
         kept: Where the release is, once it is kept.
-        made: Whether there is a release.
     """
 
     book: "Ledger | None"
@@ -54,7 +53,6 @@ class Payment:
     order: "Order | None" = None
     reservation: "Reservation | None" = None
     kept: Kept | None = None
-    made: bool = False
     _hold: interrupts.Hold | None = field(default=None, repr=False)
     _paid: ExitStack = field(default_factory=ExitStack, repr=False)
     _place: ExitStack = field(default_factory=ExitStack, repr=False)
@@ -87,19 +85,21 @@ class Payment:
             self._stop(self._hold.asked[0])
 
     def _stop(self, number: int) -> None:
-        """Let a signal that had to wait take effect, unless that would lose a release that is in memory alone."""
-        if self.made and self.kept is None:
+        """Let a signal that had to wait take effect, unless that would lose a release that is in memory alone.
+
+        Signals wait for a release that is to be kept, and nothing failed: there is a release.
+        """
+        if self.kept is None:
             warned("The run was asked to stop, but its release is paid for, and saved nowhere: save what you get.")
             return
+        paid = ""
+        if self.reservation is not None:
+            spent, entry = shown(self.reservation.epsilon), self.reservation.entry
+            paid = f" epsilon={spent} was spent on dataset '{entry.dataset}' for it (entry {entry.number})."
         stopped = interrupts.Interrupted(number)
-        if self.kept is not None:
-            paid = ""
-            if self.reservation is not None:
-                spent, entry = shown(self.reservation.epsilon), self.reservation.entry
-                paid = f" epsilon={spent} was spent on dataset '{entry.dataset}' for it (entry {entry.number})."
-            stopped.add_note(
-                PublicNote(f"The release was finished first, as it is paid for: it is in {self.kept.path}.{paid}")
-            )
+        stopped.add_note(
+            PublicNote(f"The release was finished first, as it is paid for: it is in {self.kept.path}.{paid}")
+        )
         raise stopped
 
     def ask(
@@ -125,8 +125,14 @@ class Payment:
 
     def hold(self) -> None:
         """Put off signals until the release is kept, if it is to be kept: the first private draw comes next."""
-        if self.keeper is not None and self._hold is None:
+        if self.keeper is not None:
+            self._held()
+
+    def _held(self) -> interrupts.Hold:
+        """What happens to signals, from the first call on."""
+        if self._hold is None:
             self._hold = self._paid.enter_context(interrupts.held(lambda: progress.reached(WAITING)))
+        return self._hold
 
     def settled(self, release: AnyRelease) -> AnyRelease:
         """Keep the release, then tell the ledger that it was made.
@@ -135,9 +141,7 @@ class Payment:
             TakenBackError: If the reservation was taken back meanwhile: the release is unpaid, and nobody may have it.
         """
         if self.keeper is not None:
-            if self._hold is not None:
-                self._hold.close()
-            self.made = True
+            self._held().close()
             paid = None if self.reservation is None else self.reservation.paid(self.name)
             self.kept = self.keeper.keep(release, paid)
         if self.reservation is not None:

@@ -5,7 +5,7 @@ Both check everything that is public first, then hand the private part, unread, 
 
 import math
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
@@ -410,18 +410,18 @@ def _widest(
 
     A mechanism that cannot run on a domain refuses an empty table too, and that costs nothing.
     """
-    for most in search.caps:
-        try:
-            domain = Domain.of(search.widest, most, epsilon, workload)
-            if try_it:
-                none = Counts.none(domain.queries.shape)
-                _estimate(none, domain.queries, domain.per_record, mechanism, randomness_for(None))
-        except BudgetError:
-            if most == search.caps[-1]:
-                raise
-        else:
-            return domain
-    raise InvariantError("There is no cap to try.")
+
+    def tried(most: int) -> Domain:
+        domain = Domain.of(search.widest, most, epsilon, workload)
+        if try_it:
+            none = Counts.none(domain.queries.shape)
+            _estimate(none, domain.queries, domain.per_record, mechanism, randomness_for(None))
+        return domain
+
+    for most in search.caps[:-1]:
+        with suppress(BudgetError):
+            return tried(most)
+    return tried(search.caps[-1])
 
 
 def _counted_apart(counts: Counts, epsilon: Fraction, randomness: Randomness) -> Estimate:

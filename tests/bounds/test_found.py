@@ -1,5 +1,6 @@
 """Bounds and caps that are found in the data: what they hold, what they cost, and that nothing found can fail."""
 
+import io
 import math
 from fractions import Fraction
 from itertools import product
@@ -11,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dawa
-from dawa import Axis
+from dawa import Axis, sources
 from dawa.axis import AutoAxis
 from dawa.bounds import found, search
 from dawa.errors import AxisError, BudgetError, DawaError, OptionError
+from dawa.limits import MOST_CELLS
 from dawa.noise import discrete
 from dawa.noise.randomness import Seeded
 
@@ -242,6 +244,41 @@ def test_what_cannot_be_found_is_refused_before_anything_is_read(tmp_path):
         dawa.release(table(), Axis.auto("income", "1 day"), **pays)
     with pytest.raises(OptionError, match="all of epsilon"):
         dawa.release(table(), [Axis.auto("income", share="0.5"), Axis.auto("tiny", share="0.5")], **pays)
+    assert book.account("hr").spent == 0
+
+
+def test_what_is_piped_in_is_not_looked_at_first(tmp_path):
+    """A look reads all rows, and there would be none left to release."""
+    book = dawa.ledger.opened(tmp_path / "ledger.db")
+    book.create("hr", 10)
+    rows = "tiny,person\n" + "3,1\n4,2\n" * 50
+    pays = {"epsilon": 1, "ledger": book, "dataset": "hr"}
+    for axis, asked in (
+        (Axis.auto("tiny"), {}),
+        (Axis("tiny", -5, 5), {"unit": "person", "max_rows_per_unit": "auto"}),
+    ):
+        with pytest.raises(OptionError, match="can be read once"):
+            dawa.release(sources.csv(io.BytesIO(rows.encode())), axis, **pays, **asked)
+    assert book.account("hr").spent == 0
+    assert len(dawa.release(sources.csv(io.BytesIO(rows.encode())), Axis("tiny", -5, 5), **pays).axes) == 1
+
+
+def test_axes_whose_farthest_grids_are_too_many_cells_together_get_nearer_ones():
+    """Two axes of 2^31 cells and more each cannot be numbered together."""
+    axes = Axis.auto("income", "0.0001"), Axis.auto("small", "0.0001")
+    together = search.planned(table(100), axes, (), None).widest
+    assert math.prod(axis.size for axis in together) <= MOST_CELLS
+    alone = [search.planned(table(100), [axis], (), None).widest[0] for axis in axes]
+    assert math.prod(axis.size for axis in alone) > MOST_CELLS
+
+
+@pytest.mark.parametrize("epsilon", ["1e-9", "1e-7"])
+def test_a_cap_that_no_epsilon_pays_for_is_refused(tmp_path, epsilon):
+    book = dawa.ledger.opened(tmp_path / "ledger.db")
+    book.create("hr", 10)
+    wanted = {"unit": "person", "max_rows_per_unit": "auto", "partition": "walk", "mechanism": "dawa"}
+    with pytest.raises(BudgetError, match="Hint:"):
+        dawa.release(table(100), Axis("tiny", -5, 5), epsilon=epsilon, ledger=book, dataset="hr", **wanted)
     assert book.account("hr").spent == 0
 
 

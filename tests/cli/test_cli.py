@@ -108,7 +108,7 @@ def test_help_of_a_command_loads_no_engine_and_no_database(command):
 
 
 def modules_after(*arguments):
-    """The modules of a fresh interpreter after a command."""
+    """The modules of a fresh interpreter after a command; what measures coverage would load a database of its own."""
     code = f"""
 import json, sys
 from dawa.cli import app
@@ -117,7 +117,9 @@ try:
 finally:
     sys.stderr.write(json.dumps(sorted(sys.modules)))
 """
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603  ours
+    alone = {name: value for name, value in os.environ.items() if name != "COVERAGE_PROCESS_CONFIG"}
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(command, capture_output=True, text=True, check=True, env=alone)  # noqa: S603  ours
     return set(json.loads(found.stderr))
 
 

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import dawa as library
 from dawa import ledger
 from dawa.errors import LedgerError
 from dawa.ledger import anchor
@@ -122,6 +123,21 @@ def test_places_that_cannot_be_an_anchor(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_no_release_is_written_where_the_anchor_is(tmp_path, kept, request, kind):
+    kept.parent.mkdir()
+    place = tmp_path / "ledger.db" if kind == "sqlite" else in_new_schema(request.getfixturevalue("postgres"))
+    book = ledger.opened(place, anchor=kept)
+    book.create("hr", cap=2, unit="record")
+    for where in (kept, kept.parent):
+        with pytest.raises(LedgerError, match=r"The anchor .* lies in(?s:.)*Hint: choose another folder"):
+            book.place.spare({"file": str(tmp_path / "release.json"), "folder": str(where)})
+    made = {"epsilon": "0.1", "ledger": book, "dataset": "hr"}
+    library.release({"age": [1]}, library.Axis("age", 0, 9), **made, out=kept.parent / "release.json")
+    assert anchor.receipts(kept.read_text(encoding="ascii"))[-1] == book.receipt()
+    assert library.load(kept.parent / "release.json").privacy.epsilon == book.account("hr").spent
+
+
 def test_the_anchor_of_a_database(postgres, tmp_path):
     url, kept = in_new_schema(postgres), tmp_path / "receipts.txt"
     first = ledger.opened(url)
@@ -131,6 +147,25 @@ def test_the_anchor_of_a_database(postgres, tmp_path):
     spend(book)
     assert len(anchor.receipts(kept.read_text(encoding="ascii"))) == 2
     assert book.account("hr").spent == book.account("HR").reserved
+
+
+def test_what_a_killed_run_left_of_a_ledger_is_none_yet(tmp_path, kept):
+    """SQLite makes an empty file before the first entry is booked: a run that is killed in between leaves it behind."""
+    kept.parent.mkdir()
+    (tmp_path / "ledger.db").touch()
+    book = ledger.opened(tmp_path / "ledger.db", anchor=kept)
+    assert book.create("hr", cap=2, unit="record").left == 2
+    assert anchor.receipts(kept.read_text(encoding="ascii")) == [book.receipt()]
+
+
+def test_a_ledger_in_a_database_begins_its_anchor_once(postgres, tmp_path):
+    url, kept = in_new_schema(postgres), tmp_path / "receipts.txt"
+    ledger.opened(url, anchor=kept).create("hr", cap=2)
+    assert anchor.receipts(kept.read_text(encoding="ascii")) == [ledger.opened(url).receipt()]
+    kept.unlink()
+    with pytest.raises(LedgerError, match=r"anchor of the ledger.*cannot be read"):
+        ledger.opened(url, anchor=kept).create("pay", cap=1)
+    assert not kept.exists()
 
 
 @pytest.mark.long

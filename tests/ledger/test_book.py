@@ -128,6 +128,23 @@ def test_a_strange_file_name_does_not_lose_the_release(book):
     assert reserved(book).finalise("r1", "out\n\0\udc80.json").file == r"out\n\x00\udc80.json"
 
 
+def test_a_failure_after_the_release_was_booked_says_so(book):
+    reservation = reserved(book)
+
+    def failed():
+        with reservation.accounted():
+            reservation.finalise("r1")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError) as caught:
+        failed()
+    (note,) = caught.value.__notes__
+    assert note == (
+        "epsilon=0.1 was spent on dataset 'hr' all the same (entry 2 of the ledger), and its release is booked; 0.9 of"
+        " 1 is left."
+    )
+
+
 def test_the_summary_is_of_all_or_of_one(book):
     book.create("sales", 2)
     waiting = reserved(book).entry
@@ -188,7 +205,7 @@ def test_nothing_is_released_on_what_was_taken_back(book):
     assert (book.account("hr").spent, len(book.history())) == (0, 3)
 
 
-@pytest.mark.long_but(6)
+@pytest.mark.long_but(8)
 @pytest.mark.parametrize(
     ("number", "answer"),
     [

@@ -1,6 +1,8 @@
 """Entries cannot be changed, or it is noticed; and they are on the disk before anybody is told."""
 
+import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -95,6 +97,32 @@ def test_an_entry_that_cannot_be_read_is_no_traceback(book, place, edit):
             call()
 
 
+@pytest.mark.parametrize(
+    "what",
+    [
+        '{"for":{"table":null,"unit":[]},"times":"2","why":"x"}',
+        '{"for":{"table":null,"unit":[]},"times":0,"why":"x"}',
+        '{"for":{"table":null,"unit":"person"},"times":2,"why":"x"}',
+        '{"for":{"table":null,"unit":[5]},"times":2,"why":"x"}',
+        '{"for":{"table":5,"unit":[]},"times":2,"why":"x"}',
+        '{"times":2,"why":"x"}',
+    ],
+)
+def test_a_forger_who_computes_the_chain_again_still_has_to_say_something(file, what):
+    """No hash tells that this entry was edited; no account is made of it."""
+    book = ledger.opened(file)
+    book.create("hr", 1, unit="person")
+    relation = replace(book.relate("hr", unit="record", times=2, why="x") and book.history()[1], what=json.loads(what))
+    with raw(file) as connection:
+        unprotected(connection)
+        forged = entries.digest(entries.row(relation))
+        connection.execute("UPDATE dawa_ledger_entries SET what = ?, hash = ? WHERE number = 2", (what, forged))
+    assert [entry.number for entry in book.history()] == [1, 2], "the chain is whole"
+    for call in (book.summary, lambda: book.account("hr"), lambda: reserved(book), book.receipt):
+        with pytest.raises(LedgerError, match=r"was edited(?s:.)*Hint:"):
+            call()
+
+
 @pytest.mark.parametrize(("version", "answer"), [(4, "newer than 3(?s:.)*Hint: update dawa"), (0, "has no version")])
 def test_other_versions_are_refused(book, place, version, answer):
     with raw(place) as connection:
@@ -128,6 +156,21 @@ def test_a_number_is_given_once_even_to_a_writer_without_the_lock(postgres):
 
     with pytest.raises(LedgerError, match=r"does not follow the order of its entries(?s:.)*Hint:"):
         store.append(book.place, decide)
+
+
+def test_a_connection_that_is_lost_in_a_transaction_says_what_to_look_at(postgres):
+    place = in_new_schema(postgres)
+    book = ledger.opened(place)
+    book.create("hr", 1)
+
+    def decide(pages):
+        with raw(place) as other:
+            other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction'")
+        return pages.entries[0]
+
+    with pytest.raises(LedgerError, match=r"connection to the ledger .* was lost(?s:.)*Hint: see what was booked"):
+        store.append(book.place, decide)
+    assert len(book.history()) == 1
 
 
 # --- on the disk before anybody is told -----------------------------------------------------------------------------

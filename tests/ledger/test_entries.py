@@ -1,5 +1,6 @@
 """Entries and accounts, without a database: read back as written, changes noticed, sums exact."""
 
+import gc
 import hashlib
 from dataclasses import replace
 from fractions import Fraction
@@ -204,3 +205,16 @@ def test_what_is_no_path_is_refused(tmp_path, file):
 def test_long_names_of_users_are_cut(monkeypatch):
     monkeypatch.setattr("getpass.getuser", lambda: "x" * 100_000)
     assert len(entries.user()) == entries.LONGEST
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_looking_for_garbage_goes_on_as_it_was(on):
+    """Who has turned it off keeps it off."""
+    was = gc.isenabled()
+    try:
+        (gc.enable if on else gc.disable)()
+        with entries.kept():
+            assert not gc.isenabled()
+        assert gc.isenabled() == on
+    finally:
+        (gc.enable if was else gc.disable)()

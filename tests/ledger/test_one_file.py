@@ -10,7 +10,7 @@ import pytest
 from dawa import ledger
 from dawa.errors import LedgerError
 from dawa.host import mounts
-from dawa.ledger import store
+from dawa.ledger import sqlite, store
 
 
 @pytest.fixture
@@ -49,6 +49,40 @@ def test_a_link_made_during_a_booking_stops_it(tmp_path, book, monkeypatch):
     monkeypatch.undo()
     (tmp_path / "other.db").unlink()
     assert book.account("hr").spent == 0
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_not_read(tmp_path, book):
+    shutil.copy(tmp_path / "ledger.db", tmp_path / "copy.db")
+    with (
+        pytest.raises(LedgerError, match="replaced by another file, while it was open"),
+        store._transaction(book.place, writing=False),
+    ):
+        (tmp_path / "copy.db").replace(tmp_path / "ledger.db")
+    assert book.account("hr").cap == 2
+
+
+def test_a_removed_file_that_a_process_still_holds_is_no_ledger(tmp_path, book):
+    """Under its name in /proc it can be opened, and whatever is booked there is gone with the process."""
+    with (tmp_path / "ledger.db").open("rb") as file:
+        (tmp_path / "ledger.db").unlink()
+        held = ledger.opened(f"/proc/self/fd/{file.fileno()}")
+        for use in (held.summary, lambda: spend(held), lambda: held.create("pay", cap=1)):
+            with pytest.raises(LedgerError, match="was removed"):
+                use()
+    assert book.place.sign() is None, "nothing is known of it"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_that_keeps_a_write_ahead_log_stops_bookings(tmp_path, book, monkeypatch):
+    monkeypatch.setattr(sqlite, "PATIENCE", 0)
+    with closing(sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode = WAL")
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM dawa_ledger_entries").fetchall()
+        with pytest.raises(LedgerError, match=r"in SQLite's mode WAL|is busy"):
+            spend(book)
+        other.execute("COMMIT")
+    assert spend(book).account.spent == 0.5
 
 
 def test_a_symbolic_link_is_the_file_itself(tmp_path, book):

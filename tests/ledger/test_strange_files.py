@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -74,4 +75,4 @@ def test_anchors_that_cannot_be(name):
         ledger.opened("ledger.db", anchor=name).create("hr", cap=1)
     if "\0" not in name:
         refused(dawa("ledger", "create", "hr", "--cap", 2, "--ledger", "ledger.db", DAWA_LEDGER_ANCHOR=name), "anchor")
-    assert not sqlite.SqliteFile.at("ledger.db").exists()
+    assert not Path("ledger.db").exists()

@@ -4,10 +4,14 @@ A release is asked whatever its readers like. So the error on fresh queries must
 chance; merging buckets that no given query tells apart breaks this, and is an option for that reason.
 """
 
+import math
+
 import numpy as np
 import pytest
 
 import dawa
+from dawa.errors import OptionError
+from dawa.limits import MOST_CELLS_SMOOTHED
 from dawa.mechanisms.two_stage import steering
 from dawa.partition import given
 from dawa_bench import datasets
@@ -99,3 +103,18 @@ def test_a_strategy_for_all_ranges_minds_narrow_buckets_where_cells_are_too_many
         assert (found == plain).all() != minds
         named = dawa.Workload.ranges([0, 5], [2, 9], cells)
         assert (steering(given(bounds, cells), named).omega == 1).all()
+
+
+def test_cells_of_a_map_in_rows_are_never_merged():
+    """Neighbours in this order need not be neighbours on the map."""
+    counts = np.arange(12).reshape(3, 4)
+    wanted = {"workload": dawa.workloads.identity((3, 4)), "epsilon": 1, "partition": "none", "seed": 0}
+    merged, plain = (dawa.estimate(counts, **wanted, merge=merge) for merge in (True, False))
+    assert len(merged.buckets) == len(plain.buckets) == 12
+    assert merged.unbiased.tolist() == plain.unbiased.tolist()
+
+
+def test_maps_of_too_many_cells_are_not_smoothed():
+    side = math.isqrt(MOST_CELLS_SMOOTHED) + 1
+    with pytest.raises(OptionError, match=r"cells of a map are too many for inside='smooth'(?s:.)*Hint: leave it out"):
+        dawa.estimate(dawa.Counts.none((side, side)), epsilon=1, inside="smooth", seed=0)

@@ -169,6 +169,7 @@ def test_declared_words_are_missing():
 
 
 @pytest.mark.long
+@pytest.mark.alone
 def test_postgres_reads_addresses_alike(postgres):
     values = many(300)
     with psycopg.connect(postgres) as connection:
@@ -199,6 +200,7 @@ def test_postgres_reads_addresses_alike(postgres):
 
 
 @pytest.mark.long
+@pytest.mark.alone
 def test_spark_reads_addresses_alike(spark):
     values = many(300)
     table = spark.createDataFrame([(value,) for value in values], "x string").coalesce(1)

@@ -115,7 +115,6 @@ WRONG = {
 }
 
 
-@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_a_server_does_not_have_costs_nothing_and_tells_nothing(tmp_path, site, name):
     book = ledger.opened(tmp_path / "ledger.db")

@@ -363,6 +363,7 @@ def test_wrong_files_cost_nothing_and_tell_nothing(tmp_path, name):
 
 
 @pytest.mark.long
+@pytest.mark.alone
 def test_damage_after_the_header_tells_nothing(tmp_path):
     data = whole(tmp_path).read_bytes()
     path = tmp_path / "x.xlsx"

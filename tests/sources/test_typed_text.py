@@ -262,6 +262,7 @@ def test_formats_that_an_engine_cannot_read_are_refused(server, axis):
 
 
 @pytest.mark.long
+@pytest.mark.alone
 def test_spark_reads_text_without_failing(spark):
     texts = ["5", "0.5", "A", None, "2013-01-05", "2013-01-01T10:00:00Z", "2013-01-01 10:00+05:30"]
 

@@ -73,6 +73,7 @@ WRONG = {
     "null = x": "nothing equals a missing value",
     "x in ('a', null)": "nothing equals a missing value",
     "x like 'a%'": "not with patterns",
+    "x = 1 like 'a%'": "not with patterns",
     "1 < x < 3": "'<', character 7, does not belong here.\nHint: compare one column with one value at a time",
     "upper(x) = 'A'": "'(', character 6, is not a comparison.\nHint: there are no functions",
     "x = 'it": "Hint: close the quote; a quote inside text is written twice",

@@ -16,7 +16,7 @@ from dawa.axis.written import written
 from dawa.bounds import found
 from dawa.budget import fraction, shown
 from dawa.counts import Counts
-from dawa.errors import AxisError, DawaError, InvariantError, OptionError
+from dawa.errors import AxisError, DawaError, OptionError
 from dawa.limits import MOST_CELLS
 from dawa.mechanisms.catalogue import Identity
 from dawa.noise.randomness import Randomness
@@ -46,7 +46,7 @@ class Search:
         most: The cap on a unit's rows, if it is given.
         keep: The part of all rows that the cap shall keep, if it is to be found; None if it is given.
         where: Which records are counted; None counts all.
-        grids: The grid on which the bounds of each axis are looked for; None for an axis whose bounds are given.
+        grids: The grid on which the bounds of each axis are looked for; an axis whose bounds are given is its own.
         by: What puts records into groups; the looks see the records of all groups together, and no others.
     """
 
@@ -55,7 +55,7 @@ class Search:
     most: int
     keep: Fraction | None
     where: Where | None
-    grids: tuple[Axis | None, ...]
+    grids: tuple[Axis, ...]
     by: tuple[Grouping, ...] = ()
 
     @property
@@ -111,8 +111,8 @@ class Search:
         """Find the bounds of all axes that lack them, and say where none were seen; one record of a unit counts."""
         axes, unseen = [], []
         for axis, grid in zip(self.axes, self.grids, strict=True):
-            if not isinstance(axis, AutoAxis) or grid is None:
-                axes.append(_over(axis, grid, None))
+            if not isinstance(axis, AutoAxis):
+                axes.append(grid)
                 continue
             with sources.query(table, (grid,), self.unit, where=self.where, among=self.by) as query:
                 counts = query.counts().inside
@@ -154,16 +154,14 @@ def planned(
     """
     keep = kept(unit, max_rows_per_unit)
     most = 1 if keep is not None else sources.check_rows(unit, max_rows_per_unit)
-    shares(axes, unit, keep)
-    choices = [axis.grids() if isinstance(axis, AutoAxis) else [None] for axis in axes]
-    given = Search(tuple(axes), unit, most, keep, where, (None,) * len(axes), by)
-    if given and forms.once(table):
+    if shares(axes, unit, keep) and forms.once(table):
         raise OptionError(
             "What is piped in can be read once, and looking for bounds or a cap reads the table several times.",
             "write it to a file first, or name the bounds and the cap.",
         )
+    choices = [axis.grids() if isinstance(axis, AutoAxis) else [axis] for axis in axes]
     if not any(isinstance(axis, AutoAxis) for axis in axes):
-        return given
+        return Search(tuple(axes), unit, most, keep, where, tuple(axis for (axis,) in choices), by)
     refused: DawaError = AxisError("The axes have too many cells.", "choose coarser steps, or fewer axes.")
     for place in range(max(map(len, choices))):
         grids = tuple(listed[min(place, len(listed) - 1)] for listed in choices)
@@ -237,10 +235,8 @@ def _dated(axis: Axis | AutoAxis) -> bool:
     return isinstance(axis, AutoAxis) and axis.dated
 
 
-def _over(axis: Axis | AutoAxis, grid: Axis | None, cells: tuple[int, int] | None) -> Axis:
+def _over(axis: Axis | AutoAxis, grid: Axis, cells: tuple[int, int] | None) -> Axis:
     """The axis over some cells of a grid, or over all of them; an axis with bounds stays as it is."""
     if not isinstance(axis, AutoAxis):
         return axis
-    if grid is None:
-        raise InvariantError("An axis has no grid.")
     return axis.over(grid, 0, grid.size) if cells is None else axis.around(grid, *cells)

@@ -94,10 +94,6 @@ class PostgresDatabase:
         """The command-line flag that names it; the address is left out, because it may hold a password."""
         return "--ledger URL"
 
-    def exists(self) -> bool:
-        """A database may always hold a ledger: its anchor is begun by hand."""
-        return True
-
     def spare(self, where: Mapping[str, str]) -> None:
         """No file but its anchor is in the way."""
         if self.anchor is not None:

@@ -94,10 +94,6 @@ class SqliteFile:
         """The command-line flag that names it."""
         return f"--ledger {shlex.quote(self.name[1:-1])}"
 
-    def exists(self) -> bool:
-        """Whether there is such a file."""
-        return os.path.exists(self.path)  # noqa: PTH110  no error for what cannot be
-
     def engine(self, *, making: bool) -> Engine:
         """Connections to the file, which only ``making`` creates: a misspelt path creates nothing."""
         try:
@@ -142,17 +138,20 @@ class SqliteFile:
     def still(self, connection: Connection) -> None:
         """Make sure that the path still names the file that is open, and that nothing else does."""
         if identity(self.path) != getattr(connection.connection.dbapi_connection, "identity", None):
-            problem, hint = EXPLANATIONS["SQLITE_READONLY_DBMOVED"]
-            raise LedgerError(problem.format(self.name), hint)
+            raise self._moved()
         self._check_alone()
+
+    def _moved(self) -> LedgerError:
+        problem, hint = EXPLANATIONS["SQLITE_READONLY_DBMOVED"]
+        return LedgerError(problem.format(self.name), hint)
 
     def _check_alone(self) -> None:
         """Refuse a file that has several names: SQLite finds what a killed writer left behind by the name alone."""
         file = Path(os.path.realpath(self.path))
         try:
             several = file.stat().st_nlink > 1
-        except OSError:
-            return
+        except OSError:  # it is gone; a name in /proc may lead to it all the same, until nobody has it open
+            raise self._moved() from None
         if several:
             raise LedgerError(
                 f"The ledger {self.name} is one file under several names (hard links): what is spent under one can be"
@@ -210,7 +209,7 @@ EXPLANATIONS = {
     "SQLITE_INTERRUPT": ("{} takes too long to read, so it is no ledger.", "restore it from a backup."),
     "SQLITE_NOTADB": ("{} is not a SQLite file, so it is not a ledger.", "check the path of the ledger."),
     "SQLITE_READONLY_DBMOVED": (
-        "The ledger {} was replaced by another file while it was open.",
+        "The ledger {} was removed, or replaced by another file, while it was open.",
         "find out who moves or restores it, and try again; nothing was booked.",
     ),
     "SQLITE_READONLY": (

@@ -67,10 +67,6 @@ class Place(Protocol):
         """The command-line flag that names it."""
         ...
 
-    def exists(self) -> bool:
-        """Whether there may be a ledger already."""
-        ...
-
     def spare(self, where: Mapping[str, str]) -> None:
         """Raise an error if a release that is written to these paths would harm the ledger, or be harmed by it."""
         ...
@@ -195,15 +191,15 @@ def _added(place: Place, connection: Connection, draft: Entry, pages: Pages) -> 
     return entry
 
 
-def _kept(place: Place, *, making: bool) -> list[Receipt]:
-    """The receipts for a ledger; a new ledger begins its anchor."""
+def _kept(place: Place, *, making: bool) -> list[Receipt] | None:
+    """The receipts for a ledger; None where a ledger that is made now begins its anchor."""
     if place.anchor is None:
         return []
-    if not making or place.anchor.path.exists() or place.exists():
+    if not making or place.anchor.path.exists():
         return place.anchor.read()
     if not place.anchor.path.parent.is_dir():
         raise LedgerError("The folder of the ledger's anchor does not exist.", "make it first, or name another anchor.")
-    return []
+    return None
 
 
 @contextmanager
@@ -220,10 +216,12 @@ def _transaction(place: Place, *, writing: bool, making: bool = False) -> Iterat
         raise place.explained(error.orig, begun=begun) from None
 
 
-def _read(place: Place, connection: Connection, kept: Sequence[Receipt]) -> Pages:
-    """All pages, if the ledger goes on from what its receipts say."""
+def _read(place: Place, connection: Connection, kept: Sequence[Receipt] | None) -> Pages:
+    """All pages, if the ledger goes on from what its receipts say; with entries, it has begun its anchor before."""
     pages = _pages(place, connection)
     if place.anchor is not None:
+        if kept is None:
+            kept = place.anchor.read() if pages.entries else []
         place.anchor.check(place.name, pages.entries, kept)
     return pages
 

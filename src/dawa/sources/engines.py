@@ -1,5 +1,6 @@
 """Engines: how to query one, and the embedded DuckDB for tables that no other engine holds."""
 
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -154,14 +155,24 @@ def _without_progress(connection: Any) -> None:  # noqa: ANN401  DuckDB's own, w
 def interruptible(work: Callable[[], Any], stop: Callable[[], None]) -> Any:  # noqa: ANN401  whatever it gives
     """Let an engine work in another thread, so that Ctrl-C reaches this thread, which stops the engine.
 
-    Inside an engine's own call, an interruption may look like any other error of the engine, or get lost.
+    Inside an engine's own call, an interruption may look like any other error of the engine, or get lost. The engine
+    does not begin before somebody waits for it: an interruption while the thread starts would leave it working alone.
     """
+    begin, wanted, future = threading.Event(), [True], None
+
+    def begun() -> Any:  # noqa: ANN401  whatever it gives
+        begin.wait()
+        return work() if wanted else None
+
     with ThreadPoolExecutor(1) as thread:
-        future = thread.submit(work)
         try:
+            future = thread.submit(begun)
+            begin.set()
             return future.result()
         except (KeyboardInterrupt, SystemExit):
-            if not future.done():
+            wanted.clear()
+            begin.set()
+            if future is not None and not future.done():
                 stop()
             raise
 

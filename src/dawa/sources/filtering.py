@@ -32,7 +32,7 @@ def _bytewise(name: str) -> Any:  # noqa: ANN401  Ibis'
     """A function of PostgreSQL's that compares text byte by byte: its operators follow the language of the server."""
 
     def compare(left: dt.string, right: dt.string) -> dt.boolean:
-        pass
+        """PostgreSQL's own."""
 
     compare.__name__ = name
     return ibis.udf.scalar.builtin(compare)
