@@ -1,0 +1,54 @@
+"""Verdicts that need no second trial: the module and the test that noticed the mutant have not changed since."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from checks.mutants.mutant import Mutant
+from checks.mutants.reach import test_digest
+from checks.mutants.trials import Outcome, Verdict
+
+KEPT = "build/mutants/verdicts.json"
+"""Below the root; nobody commits it."""
+
+
+class Kept:
+    """Verdicts of earlier runs.
+
+    Only what a test noticed is kept: survivors are tried again, as another test may be there for them now.
+    """
+
+    def __init__(self, root: Path, texts: Mapping[str, str]) -> None:
+        """Read them, if there are any."""
+        self._root, self._texts = root, texts
+        self._path = root / KEPT
+        self._verdicts: dict[str, tuple[str, str, str]] = (
+            json.loads(self._path.read_text(encoding="utf-8")) if self._path.exists() else {}
+        )
+        self._digests: dict[str, str] = {}
+
+    def verdict(self, mutant: Mutant) -> Verdict | None:
+        """What became of a mutant, if that still holds."""
+        outcome, test, digest = self._verdicts.get(self._name(mutant), ("", "", ""))
+        return Verdict(mutant, Outcome(outcome), test) if outcome and self._digest(test) == digest else None
+
+    def add(self, verdict: Verdict) -> None:
+        """Keep a verdict, if a test noticed the mutant."""
+        if verdict.outcome.noticed:
+            self._verdicts[self._name(verdict.mutant)] = (verdict.outcome, verdict.test, self._digest(verdict.test))
+
+    def save(self) -> None:
+        """Write them."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.write_text(json.dumps(self._verdicts), encoding="utf-8")
+
+    def _name(self, mutant: Mutant) -> str:
+        text = f"{mutant.path}\0{self._texts[mutant.path]}\0{mutant.steps}\0{mutant.number}\0{mutant.change}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _digest(self, test: str) -> str:
+        file = test.partition("::")[0]
+        if file not in self._digests:
+            self._digests[file] = test_digest(self._root, file)
+        return self._digests[file]
