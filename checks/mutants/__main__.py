@@ -5,7 +5,7 @@ import os
 import random
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -20,6 +20,8 @@ from checks.mutants.scopes import DAWA, Project
 from checks.mutants.trials import Trials, Verdict
 
 COMMAND = "python -m checks.mutants"
+MISUSED = 2
+"""What the command ends with if it cannot know what to do."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     options = _options(given)
     project = scopes.at(options.root.resolve()) if options.root else DAWA
+    project = replace(project, kept=options.kept or project.kept)
     accepted = () if options.root else ACCEPTED
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     texts = {path: (project.root / path).read_text(encoding="utf-8") for path in project.chosen(["*"])}
@@ -44,24 +47,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wanted = [_wanted(project, name, texts, options) for name in options.parts or [next(iter(project.scopes))]]
     except ValueError as error:
         console.print(str(error), markup=False)
-        return 2
+        return MISUSED
     verdicts = _tried(project, wanted, texts, options, console)
     parts = [Part(one.name, [verdicts[each] for each in one.drawn], len(one.everything)) for one in wanted]
     if options.report:
         about = (Path(__file__).with_name("about.md")).read_text(encoding="utf-8")
         written = [each for each in given if not each.startswith(("--jobs", "--report", "--again"))]
-        options.report.write_text(page(parts, accepted, f"{COMMAND} {' '.join(written)}".strip(), about), encoding="utf-8")
+        options.report.write_text(
+            page(parts, accepted, f"{COMMAND} {' '.join(written)}".strip(), about), encoding="utf-8"
+        )
     return _judged(parts, wanted, accepted, console)
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART[:N]", help="core, ledger, sources, or a file; N of its mutants")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART[:N]", help="core, ledger, sources, or a file; N of its mutants"
+    )
     parser.add_argument("--sample", type=int, metavar="N", help="try N mutants of each part, drawn at random")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="which ones are drawn")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="J", help="how many are tried at a time")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, metavar="J", help="how many are tried at a time"
+    )
     parser.add_argument("--report", type=Path, metavar="FILE", help="write a page in Markdown")
     parser.add_argument("--again", action="store_true", help="forget what earlier runs have found out")
+    parser.add_argument("--tests", nargs="+", metavar="PATH", help="ask these tests, instead of all about the part")
+    parser.add_argument("--kept", metavar="FOLDER", help="where is written what the next run can use: build/mutants")
     parser.add_argument("--root", type=Path, metavar="FOLDER", help="another project, with folders src and tests")
     return parser.parse_args(arguments)
 
@@ -85,12 +96,12 @@ def _tried(
     project: Project, wanted: Sequence[Wanted], texts: dict[str, str], options: argparse.Namespace, console: Console
 ) -> dict[Mutant, Verdict]:
     """A verdict for each mutant: of earlier runs where it still holds."""
-    kept = Kept(project.root, texts)
+    kept = Kept(project, texts)
     drawn = [each for one in wanted for each in one.drawn]
     old = [] if options.again else [one for one in map(kept.verdict, drawn) if one is not None]
     verdicts = {one.mutant: one for one in old}
     left = [one for one in drawn if one not in verdicts]
-    tests = tuple(dict.fromkeys(test for one in wanted for test in one.tests))
+    tests = tuple(dict.fromkeys(test for one in wanted for test in options.tests or one.tests))
     console.print("Finding out which test executes which line …")
     known = reach.known(project, tests, options.jobs)
     for name in known.failing:
@@ -119,9 +130,7 @@ SAVED = 25
 """Verdicts are written after so many."""
 
 
-def _judged(
-    parts: Sequence[Part], wanted: Sequence[Wanted], accepted: Sequence[Accepted], console: Console
-) -> int:
+def _judged(parts: Sequence[Part], wanted: Sequence[Wanted], accepted: Sequence[Accepted], console: Console) -> int:
     """Say what was found, and whether that is enough."""
     for part in parts:
         for one in survivors(part.verdicts, accepted):

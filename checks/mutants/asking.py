@@ -16,6 +16,9 @@ PASSED, FAILED = 0, 1
 SLOW_SETUP = frozenset({"postgres", "spark", "browser"})
 """Tests with a server of their own are not asked: each fork would start one."""
 
+UNUSED = "cacheprovider", "terminal", "faulthandler", "xdist", "schemathesis"
+"""Plugins of pytest that write, or take their time."""
+
 ALLOWED = 3.0, 5.0
 """Seconds that any test may work, and how many times longer it may work than on the unchanged code."""
 
@@ -80,7 +83,7 @@ def collect(root: Path, tests: Sequence[str], work: Callable[[Asking], None]) ->
     os.chdir(root)
     sys.path[:0] = [str(root / "src")]
     options = ["-o", "addopts=", "--import-mode=importlib", "--doctest-modules", "--strict-markers"]
-    options += ["--ignore=src/dawa/__main__.py", "-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:faulthandler"]
+    options += [part for name in UNUSED for part in ("-p", f"no:{name}")]
     configuration = ["-c", "pyproject.toml"] if (root / "pyproject.toml").exists() else []
     rooted = ["--rootdir", str(root), "-s", "-W", "ignore::pytest.PytestAssertRewriteWarning", *configuration]
     return int(pytest.main([*options, *rooted, *tests], plugins=[Asking(work)]))

@@ -34,8 +34,8 @@ class Loaded:
                 code = one.__code__
                 self._functions[code.co_filename, code.co_qualname, code.co_firstlineno].append(one)
             elif isinstance(one, functools._lru_cache_wrapper):  # noqa: SLF001
-                code = getattr(inspect.unwrap(one), "__code__", None)
-                if code is not None and code.co_filename.startswith(str(root)):
+                origin = getattr(getattr(inspect.unwrap(one), "__code__", None), "co_filename", "")
+                if origin.startswith(str(root)):
                     self._remembered.append(one)
         gc.freeze()
 
@@ -78,7 +78,9 @@ class Finder(importlib.abc.MetaPathFinder):
         del path, target
         if fullname != self._name:
             return None
-        return importlib.util.spec_from_file_location(fullname, self._path, loader=_Loader(fullname, self._path, self._code))
+        return importlib.util.spec_from_file_location(
+            fullname, self._path, loader=_Loader(fullname, self._path, self._code)
+        )
 
     def install(self) -> None:
         """From now on; the module must not be loaded yet."""
@@ -108,5 +110,3 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
                 yield one
             else:
                 yield from _codes(one)
-
-

@@ -3,14 +3,14 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from pathlib import Path
 
 from checks.mutants.mutant import Mutant
 from checks.mutants.reach import test_digest
+from checks.mutants.scopes import Project
 from checks.mutants.trials import Outcome, Verdict
 
-KEPT = "build/mutants/verdicts.json"
-"""Below the root; nobody commits it."""
+KEPT = "verdicts.json"
+"""In the folder for what runs have found out; nobody commits it."""
 
 
 class Kept:
@@ -19,10 +19,10 @@ class Kept:
     Only what a test noticed is kept: survivors are tried again, as another test may be there for them now.
     """
 
-    def __init__(self, root: Path, texts: Mapping[str, str]) -> None:
+    def __init__(self, project: Project, texts: Mapping[str, str]) -> None:
         """Read them, if there are any."""
-        self._root, self._texts = root, texts
-        self._path = root / KEPT
+        self._root, self._texts = project.root, texts
+        self._path = project.root / project.kept / KEPT
         self._verdicts: dict[str, tuple[str, str, str]] = (
             json.loads(self._path.read_text(encoding="utf-8")) if self._path.exists() else {}
         )

@@ -7,7 +7,7 @@ import hashlib
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ from checks.mutants import forks
 from checks.mutants.asking import PASSED, Asking, collect
 from checks.mutants.scopes import Project
 
-KEPT = "build/mutants/reach.json"
-"""Below the root; nobody commits it."""
+KEPT = "reach.json"
+"""In the folder for what runs have found out; nobody commits it."""
 
 MOST_SECONDS = 60.0
 """A test that works longer than so many times its allowance is not asked."""
@@ -61,14 +61,14 @@ def known(project: Project, tests: Sequence[str], jobs: int) -> Reach:
     return _put_together({one: kept[one] for one in files if one in kept})
 
 
-def _mapped(project: Project, jobs: int) -> Any:
+def _mapped(project: Project, jobs: int) -> Callable[[Asking], None]:
     """Run the tests of each file in a fork, and keep what they reached."""
 
     def work(asking: Asking) -> None:
         files: dict[str, list[str]] = defaultdict(list)
         for name in asking.items:
             files[name.partition("::")[0]].append(name)
-        folder = (project.root / KEPT).parent / "pieces"
+        folder = project.root / project.kept / "pieces"
         folder.mkdir(parents=True, exist_ok=True)
         for piece in folder.iterdir():
             piece.unlink()
@@ -111,7 +111,7 @@ def _reached(project: Project, asking: Asking, names: list[str], folder: Path) -
 
 
 def _kept(project: Project) -> dict[str, Any]:
-    path = project.root / KEPT
+    path = project.root / project.kept / KEPT
     kept: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     return kept
 
@@ -122,7 +122,7 @@ def _keep(project: Project, folder: Path) -> None:
     for piece in folder.iterdir():
         kept |= json.loads(piece.read_text())
         piece.unlink()
-    (project.root / KEPT).write_text(json.dumps(kept))
+    (project.root / project.kept / KEPT).write_text(json.dumps(kept))
 
 
 def _is_fresh(project: Project, file: str, entry: dict[str, Any] | None) -> bool:

@@ -30,12 +30,14 @@ class Project:
         package: The folder of its package, from the root.
         scopes: Its parts, by name.
         preload: Libraries that are loaded once for all mutants.
+        kept: The folder for what earlier runs have found out, from the root.
     """
 
     root: Path
     package: str
     scopes: dict[str, Scope]
     preload: tuple[str, ...] = ()
+    kept: str = "build/mutants"
 
     def chosen(self, names: Sequence[str]) -> dict[str, Scope]:
         """The paths of modules, each with its scope: those of the named parts, or the named modules.
@@ -47,7 +49,9 @@ class Project:
         for name in names or [next(iter(self.scopes))]:
             here = {path: scope for path, scope in self._all().items() if self._is(path, name)}
             if not here:
-                raise ValueError(f"There is no module or part {name!r}. Hint: {', '.join(self.scopes)}, or a file's path.")
+                raise ValueError(
+                    f"There is no module or part {name!r}. Hint: {', '.join(self.scopes)}, or a file's path."
+                )
             found |= here
         return found
 
@@ -92,6 +96,7 @@ DAWA = Project(
         *("numpy", "scipy.optimize", "scipy.sparse", "scipy.sparse.linalg", "scipy.stats", "scipy.special"),
         *("pandas", "pyarrow", "duckdb", "ibis", "ibis.backends.duckdb", "sqlglot", "sqlalchemy", "rich.progress"),
         *("hypothesis", "hypothesis.extra.numpy", "pytest", "coverage", "opendp.prelude", "matplotlib.figure", "typer"),
+        *("anyio.pytest_plugin", "_hypothesis_pytestplugin", "pyarrow.compute", "pyarrow.parquet", "urllib.request"),
     ),
 )
 

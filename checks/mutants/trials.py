@@ -19,7 +19,7 @@ FAVOURITES = 8
 """So many tests that killed other mutants of a function, and of a module, are asked first."""
 
 MOST_SECONDS = 5.0
-"""Tests are asked until they would have taken so long on the unchanged code; those of the module's own file come first."""
+"""Tests are asked until they would have taken so long on the unchanged code; those of the module's own file first."""
 
 MOST_FILES = 4
 """For what takes effect while modules are imported, tests of so many files are asked."""
@@ -76,7 +76,8 @@ class Order:
         for key in ((path, function), (path, "")):
             liked = [test for test, _ in self._kills[key].most_common() if test in found]
             first.update(dict.fromkeys(liked[:FAVOURITES]))
-        asked, seconds = [], 0.0
+        asked: list[str] = []
+        seconds = 0.0
         for test in (*first, *(one for one in listed if one not in first)):
             seconds += self.reach.seconds[test]
             if asked and seconds > MOST_SECONDS:
@@ -84,9 +85,13 @@ class Order:
             asked.append(test)
         return asked
 
+    def about(self, path: str) -> set[str]:
+        """The tests that execute anything of a module, and those in its own file, which may look at its constants."""
+        return self.reach.all_of(path) | {test for test in self.reach.seconds if _is_own(test, path)}
+
     def files(self, path: str) -> list[str]:
         """The files of the tests for a mutant outside of functions: the module's own tests first."""
-        tests = Counter(test.partition("::")[0] for test in self.reach.all_of(path))
+        tests = Counter(test.partition("::")[0] for test in self.about(path))
         kills = self._kills[path, ""]  # files, as long as no mutant of a function was tried
         return sorted(tests, key=lambda one: (-kills[one], not _is_own(one, path), -tests[one], one))[:MOST_FILES]
 
@@ -150,7 +155,7 @@ class Trials:
             Finder(self.project.root, self.project.package, mutant, self.texts[mutant.path]).install()
             for at, file in enumerate(files[mutant]):
                 note.write(at)
-                if self._file_fails(file, order.all(self.reach.all_of(mutant.path), mutant.path)):
+                if self._file_fails(file, order.all(order.about(mutant.path), mutant.path)):
                     return FAILED
             return PASSED
 
@@ -170,16 +175,14 @@ class Trials:
         collect(self.project.root, [file], work)
         return failing
 
-    def _inside(
-        self, asking: Asking, mutants: Sequence[Mutant], order: Order, tell: Callable[[Verdict], None]
-    ) -> None:
+    def _inside(self, asking: Asking, mutants: Sequence[Mutant], order: Order, tell: Callable[[Verdict], None]) -> None:
         """Tests are collected once; for each mutant, functions of a fork get other code."""
         loaded = Loaded(self.project.root)
         tests: dict[Mutant | str, list[str]] = {}
 
         def tasks() -> Iterator[Mutant | str]:
             for path in sorted({one.path for one in mutants}):
-                tests[path] = order.all(self.reach.all_of(path), path)
+                tests[path] = order.all(order.about(path), path)
                 yield path
             for one in mutants:
                 tests[one] = order.of(one)

@@ -55,20 +55,34 @@ class Place(NamedTuple):
 
 def skipped(place: Place) -> bool:
     """Whether nothing in a piece of code is changed: texts of errors, annotations, names that a module lists."""
-    match place.node:
-        case ast.JoinedStr() | ast.Import() | ast.ImportFrom():
+    return (
+        place.field in UNCHANGED
+        or isinstance(place.parent, ast.Raise)
+        or _is_for_readers(place.node)
+        or _is_alias(place)
+    )
+
+
+def _is_for_readers(node: ast.AST) -> bool:
+    """Texts, and what is read by other programs alone."""
+    match node:
+        case ast.JoinedStr() | ast.Import() | ast.ImportFrom() | ast.Assign(targets=[ast.Name(id="__all__" | "hint")]):
             return True
-        case ast.Assign(targets=[ast.Name(id="__all__" | "hint")]):
-            return True
-        case ast.BinOp(op=ast.BitOr()) if isinstance(place.parent, ast.Assign) and isinstance(place.node.left, ast.Name):
-            return True  # an alias of types
         case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
             return True
-        case ast.FunctionDef(name=name) if name in TEXTS:
-            return True
-        case ast.Call(func=function) if _name(function).endswith(("Error", "Warning")):
-            return True
-    return place.field in UNCHANGED or isinstance(place.parent, ast.Raise)
+        case ast.Call(func=function):
+            return _name(function).endswith(("Error", "Warning"))
+        case _:
+            return isinstance(node, ast.FunctionDef) and node.name in TEXTS
+
+
+def _is_alias(place: Place) -> bool:
+    """A name for several types: ``Scale = Fraction | int``."""
+    match place:
+        case Place(ast.BinOp(op=ast.BitOr()), ast.Assign(targets=[ast.Name(id=name)])):
+            return name[0].isupper() and not name.isupper()
+        case _:
+            return False
 
 
 def variations(place: Place) -> Iterator[ast.AST]:
@@ -132,15 +146,8 @@ def _operators(node: ast.expr) -> Iterator[ast.AST]:
 
 def _values(place: Place) -> Iterator[ast.AST]:
     match place.node:
-        case ast.Constant(value=bool(value)):
-            yield ast.Constant(value=not value)
-        case ast.Constant(value=int(value)) if not _is_fraction(place.parent):
-            yield ast.Constant(value=value + 1)
-            if value:
-                yield ast.Constant(value=value - 1)
-        case ast.Constant(value=float(value)):
-            yield ast.Constant(value=2 * value if value else 1.0)
-            yield ast.Constant(value=value / 2)
+        case ast.Constant(value=value) if not _is_fraction(place.parent):
+            yield from (ast.Constant(value=other) for other in _constants(value))
         case ast.Call() as call if _is_fraction(call):
             yield _with(call, args=[_doubled(call.args[0]), *call.args[1:]])
             yield _with(call, args=[call.args[0], _doubled(call.args[1] if call.args[1:] else ast.Constant(1))])
@@ -148,10 +155,20 @@ def _values(place: Place) -> Iterator[ast.AST]:
             for at in range(len(args) - 1):
                 if not any(isinstance(one, ast.Starred) for one in args[at : at + 2]):
                     yield _with(place.node, args=[*args[:at], args[at + 1], args[at], *args[at + 2 :]])
-        case ast.Slice(lower=lower, upper=upper, step=step):
-            for name, end in (("lower", lower), ("upper", upper), ("step", step)):
-                if end is not None:
-                    yield _with(place.node, **{name: None})
+        case ast.Slice():
+            ends = (name for name in ("lower", "upper", "step") if getattr(place.node, name) is not None)
+            yield from (_with(place.node, **{name: None}) for name in ends)
+
+
+def _constants(value: object) -> list[bool | int | float]:
+    """Other numbers, near this one."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1, value - 1] if value else [1]
+    if isinstance(value, float):
+        return [2 * value if value else 1.0, value / 2]
+    return []
 
 
 def _with(node: ast.AST, **fields: object) -> ast.AST:
