@@ -1,6 +1,7 @@
 # make demo   set everything up and release a small table of people
 # make test   set everything up and test every part, without long tests; make test-long runs those, make test-all both
 # make check  lint, type-check, no float on private numbers; needs npm for the scripts of pages
+# make mutants  small mistakes in the private path: which ones no test notices; takes an hour and more
 # make build  wheel, sdist and bill of materials in dist/, built twice and compared
 # make lowest the tests with the lowest versions that pyproject.toml allows
 # make locks  choose versions anew, with their hashes: make locks UPGRADE=--upgrade
@@ -17,7 +18,7 @@ BUILD := .venv-build
 TESTS := $(BIN)/python -m pytest -n auto --dist worksteal
 COMPILE := $(BUILD)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE)
 
-.PHONY: demo test test-long test-all check build lowest locks bench rivals maps clean
+.PHONY: demo test test-long test-all check mutants build lowest locks bench rivals maps clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -40,6 +41,9 @@ check: $(VENV)/.installed-dev node_modules/.installed
 	$(BIN)/python -m checks.floats
 	$(BIN)/clang-format --dry-run --Werror src/dawa/kernels/c/*.[ch]
 	npm run --silent check
+
+mutants: $(VENV)/.installed-dev
+	$(BIN)/python -m checks.mutants core --report docs/mutants.md
 
 build: $(BUILD)/.installed
 	locks/build.sh $(BUILD)/bin

@@ -96,12 +96,12 @@ def _tried(
     project: Project, wanted: Sequence[Wanted], texts: dict[str, str], options: argparse.Namespace, console: Console
 ) -> dict[Mutant, Verdict]:
     """A verdict for each mutant: of earlier runs where it still holds."""
-    kept = Kept(project, texts)
+    tests = tuple(dict.fromkeys(test for one in wanted for test in options.tests or one.tests))
+    kept = Kept(project, texts, tests)
     drawn = [each for one in wanted for each in one.drawn]
     old = [] if options.again else [one for one in map(kept.verdict, drawn) if one is not None]
     verdicts = {one.mutant: one for one in old}
     left = [one for one in drawn if one not in verdicts]
-    tests = tuple(dict.fromkeys(test for one in wanted for test in options.tests or one.tests))
     console.print("Finding out which test executes which line …")
     known = reach.known(project, tests, options.jobs)
     for name in known.failing:

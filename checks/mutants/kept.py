@@ -1,11 +1,15 @@
-"""Verdicts that need no second trial: the module and the test that noticed the mutant have not changed since."""
+"""Verdicts that need no second trial.
+
+A mutant that a test noticed is noticed as long as neither its module nor this test changes. A mutant that survived
+does so until any test that may be asked changes.
+"""
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from checks.mutants.mutant import Mutant
-from checks.mutants.reach import test_digest
+from checks.mutants.reach import test_digest, test_files
 from checks.mutants.scopes import Project
 from checks.mutants.trials import Outcome, Verdict
 
@@ -14,14 +18,11 @@ KEPT = "verdicts.json"
 
 
 class Kept:
-    """Verdicts of earlier runs.
+    """Verdicts of earlier runs."""
 
-    Only what a test noticed is kept: survivors are tried again, as another test may be there for them now.
-    """
-
-    def __init__(self, project: Project, texts: Mapping[str, str]) -> None:
-        """Read them, if there are any."""
-        self._root, self._texts = project.root, texts
+    def __init__(self, project: Project, texts: Mapping[str, str], tests: Iterable[str]) -> None:
+        """Read them, if there are any; these files and folders of tests may be asked."""
+        self._root, self._texts, self._tests = project.root, texts, tuple(tests)
         self._path = project.root / project.kept / KEPT
         self._verdicts: dict[str, tuple[str, str, str]] = (
             json.loads(self._path.read_text(encoding="utf-8")) if self._path.exists() else {}
@@ -34,9 +35,8 @@ class Kept:
         return Verdict(mutant, Outcome(outcome), test) if outcome and self._digest(test) == digest else None
 
     def add(self, verdict: Verdict) -> None:
-        """Keep a verdict, if a test noticed the mutant."""
-        if verdict.outcome.noticed:
-            self._verdicts[self._name(verdict.mutant)] = (verdict.outcome, verdict.test, self._digest(verdict.test))
+        """Keep a verdict."""
+        self._verdicts[self._name(verdict.mutant)] = (verdict.outcome, verdict.test, self._digest(verdict.test))
 
     def save(self) -> None:
         """Write them."""
@@ -48,7 +48,9 @@ class Kept:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _digest(self, test: str) -> str:
+        """Of the file of a test; without one, of all that may be asked."""
         file = test.partition("::")[0]
         if file not in self._digests:
-            self._digests[file] = test_digest(self._root, file)
+            every = "".join(test_digest(self._root, one) for one in test_files(self._root, self._tests) if not file)
+            self._digests[file] = test_digest(self._root, file) if file else hashlib.sha256(every.encode()).hexdigest()
         return self._digests[file]

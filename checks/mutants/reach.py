@@ -51,7 +51,7 @@ class Reach:
 def known(project: Project, tests: Sequence[str], jobs: int) -> Reach:
     """What tests reach, found out anew where something has changed."""
     kept = _kept(project)
-    files = list(_files(project.root, tests))
+    files = list(test_files(project.root, tests))
     stale = [one for one in files if not _is_fresh(project, one, kept.get(one))]
     if stale:
         for one in forks.each([stale], lambda them, _: collect(project.root, them, _mapped(project, jobs)), 1):
@@ -131,7 +131,7 @@ def _is_fresh(project: Project, file: str, entry: dict[str, Any] | None) -> bool
     return all(_digest(project.root, [path]) == digest for path, digest in entry["modules"].items())
 
 
-def _files(root: Path, tests: Sequence[str]) -> Iterator[str]:
+def test_files(root: Path, tests: Sequence[str]) -> Iterator[str]:
     """The files of tests; those of the package itself have examples in their docstrings."""
     for one in tests:
         pattern = "*.py" if one.startswith("src") else "test_*.py"

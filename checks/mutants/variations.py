@@ -41,6 +41,9 @@ UNORDERED = frozenset({"max", "min", "maximum", "minimum", "gcd", "lcm", "isclos
 UNCHANGED = frozenset({"annotation", "returns", "decorator_list", "bases"})
 """Fields of code that say what it is, not what it does."""
 
+ASSERTED = frozenset({"strict", "repr"})
+"""Arguments of ``zip`` and ``field`` that say what holds anyway, and what readers see."""
+
 TEXTS = frozenset({"__repr__", "__str__"})
 """Methods that make texts for readers."""
 
@@ -60,6 +63,7 @@ def skipped(place: Place) -> bool:
         or isinstance(place.parent, ast.Raise)
         or _is_for_readers(place.node)
         or _is_alias(place)
+        or (place.field == "left" and _is_power(place.parent))
     )
 
 
@@ -72,6 +76,8 @@ def _is_for_readers(node: ast.AST) -> bool:
             return True
         case ast.Call(func=function):
             return _name(function).endswith(("Error", "Warning"))
+        case ast.keyword(arg=name):
+            return name in ASSERTED
         case _:
             return isinstance(node, ast.FunctionDef) and node.name in TEXTS
 
@@ -140,7 +146,7 @@ def _operators(node: ast.expr) -> Iterator[ast.AST]:
             yield _with(node, op=ast.Or() if isinstance(op, ast.And) else ast.And())
         case ast.UnaryOp(op=ast.Not() | ast.USub() | ast.Invert(), operand=operand):
             yield operand
-        case ast.BinOp(left=left, op=op, right=right) if not (_is_text(left) or _is_text(right)):
+        case ast.BinOp(left=left, op=op, right=right) if not (_is_text(left) or _is_text(right) or _is_power(node)):
             yield _with(node, op=COMPUTED[type(op)]())
 
 
@@ -197,6 +203,15 @@ def _is_fraction(node: ast.AST) -> bool:
 def _doubled(node: ast.expr) -> ast.expr:
     value = node.value if isinstance(node, ast.Constant) else None
     return ast.Constant(value=2 * value or 1) if isinstance(value, int) else node
+
+
+def _is_power(node: ast.AST) -> bool:
+    """A power of two that is written as such: half and twice of it are mistakes enough."""
+    match node:
+        case ast.BinOp(left=ast.Constant(), op=ast.Pow(), right=ast.Constant()):
+            return True
+        case _:
+            return False
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -112,6 +112,7 @@ def changes(text):
         ("x = not a", ["x = not a → x = a"]),
         ("x = 3", ["x = 3 → x = 4", "x = 3 → x = 2"]),
         ("x = 0.5", ["x = 0.5 → x = 1.0", "x = 0.5 → x = 0.25"]),
+        ("x = 2**20", ["x = 2 ** 20 → x = 2 ** 21", "x = 2 ** 20 → x = 2 ** 19"]),
         ("x = True", ["x = True → x = False"]),
         ("x = Fraction(1, 3)", ["x = Fraction(1, 3) → x = Fraction(2, 3)", "x = Fraction(1, 3) → x = Fraction(1, 6)"]),
         ("x = f(a, b)", ["x = f(a, b) → x = f(b, a)"]),
@@ -178,7 +179,9 @@ def survived(ended):
 def test_tests_that_notice_much_let_equal_code_alone_survive(tmp_path):
     page_file = tmp_path / "page.md"
     ended = run("--root", project(tmp_path, STRICT), "--report", page_file)
-    assert survived(ended) == {"Narrow.__neg__: super().__neg__() + 0 → super().__neg__() - 0"}, ended.stderr
+    assert survived(ended) == {"Narrow.__neg__: return super().__neg__() + 0 → return super().__neg__() - 0"}, (
+        ended.stderr
+    )
     assert ended.returncode == 1
     assert "- `tiny/sums.py`, `nobody_asks`: 3" in page_file.read_text(encoding="utf-8")
 
