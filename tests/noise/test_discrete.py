@@ -387,8 +387,8 @@ def test_two_scales_keep_their_places_when_bytes_run_out(seed: int):
 
 def test_draws_are_made_of_the_words_alone():
     words = Seeded(9).words(2000)
-    draws, one = np.empty(100, np.int64), np.ones(1, np.int64)
-    complete, *_ = kernels.draw.draw(discrete.as_bytes(words), 10 * one, one, bool(1), draws)
+    draws, one, signed = np.empty(100, np.int64), np.ones(1, np.int64), True
+    complete, *_ = kernels.draw.draw(discrete.as_bytes(words), 10 * one, one, signed, draws)
     assert complete == 100
     assert draws.tolist() == discrete.laplace(10, 100, Seeded(9)).tolist()
 
