@@ -155,8 +155,7 @@ def _values(place: Place) -> Iterator[ast.AST]:
         case ast.Constant(value=value) if not _is_fraction(place.parent):
             yield from (ast.Constant(value=other) for other in _constants(value))
         case ast.Call() as call if _is_fraction(call):
-            yield _with(call, args=[_doubled(call.args[0]), *call.args[1:]])
-            yield _with(call, args=[call.args[0], _doubled(call.args[1] if call.args[1:] else ast.Constant(1))])
+            yield from (_with(call, args=args) for args in _fractions(call.args))
         case ast.Call(func=function, args=args) if _name(function) not in UNORDERED:
             for at in range(len(args) - 1):
                 if not any(isinstance(one, ast.Starred) for one in args[at : at + 2]):
@@ -200,9 +199,14 @@ def _is_fraction(node: ast.AST) -> bool:
     )
 
 
-def _doubled(node: ast.expr) -> ast.expr:
-    value = node.value if isinstance(node, ast.Constant) else None
-    return ast.Constant(value=2 * value or 1) if isinstance(value, int) else node
+def _fractions(args: list[ast.expr]) -> Iterator[list[ast.expr]]:
+    """Twice and half of a fraction; one and minus one instead of none."""
+    over, under = (one.value if isinstance(one, ast.Constant) else 1 for one in (*args, ast.Constant(value=1))[:2])
+    if not isinstance(over, int) or not isinstance(under, int):
+        return
+    pairs = ((2 * over, under), (over, 2 * under)) if over else ((1, under), (-1, under))
+    for pair in pairs:
+        yield [ast.Constant(value=one) for one in pair][: max(len(args), 1 + (pair[1] != 1))]
 
 
 def _is_power(node: ast.AST) -> bool:

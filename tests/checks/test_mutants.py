@@ -115,6 +115,8 @@ def changes(text):
         ("x = 2**20", ["x = 2 ** 20 → x = 2 ** 21", "x = 2 ** 20 → x = 2 ** 19"]),
         ("x = True", ["x = True → x = False"]),
         ("x = Fraction(1, 3)", ["x = Fraction(1, 3) → x = Fraction(2, 3)", "x = Fraction(1, 3) → x = Fraction(1, 6)"]),
+        ("x = Fraction(3)", ["x = Fraction(3) → x = Fraction(6)", "x = Fraction(3) → x = Fraction(3, 2)"]),
+        ("x = Fraction(0)", ["x = Fraction(0) → x = Fraction(1)", "x = Fraction(0) → x = Fraction(-1)"]),
         ("x = f(a, b)", ["x = f(a, b) → x = f(b, a)"]),
         ("x = a[b:c]", ["x = a[b:c] → x = a[:c]", "x = a[b:c] → x = a[b:]"]),
         ("x = b if a else c", ["a → True", "a → False"]),
