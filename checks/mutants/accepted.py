@@ -166,5 +166,59 @@ ACCEPTED: tuple[Accepted, ...] = (
         "Sums and noise are added in either order.",
         ("zip(_integers(exact), noise, strict=True) → zip(noise, _integers(exact), strict=True)",),
     ),
+    *(
+        Accepted(
+            f"src/dawa/partition/{name}.py",
+            kind,
+            "A measured default: every value is as private, since the loss is computed from the one that is used.",
+            ("*",),
+        )
+        for name, kind in (
+            *(("gauge", "Gauge"), ("halves", "Halves"), ("php", "Php"), ("privtree", "PrivTree")),
+            *(("structure_first", "StructureFirst"), ("walk", "Walk"), ("walk", "on_maps")),
+        )
+    ),
+    Accepted(
+        "src/dawa/mechanisms/agrid.py",
+        "Agrid.__post_init__",
+        "The number that an error suggests.",
+        tuple(
+            f"check.positive(self.per_box, 'per_box', 10) → check.positive(self.per_box, 'per_box', {number})"
+            for number in (9, 11)
+        ),
+    ),
+    Accepted(
+        "src/dawa/mechanisms/mwem.py",
+        "Queries.sensitivity",
+        "Queries whose weights are all 0 would get more noise than they need.",
+        ("return max(1, int(np.abs(self.weight).max())) → return max(2, int(np.abs(self.weight).max()))",),
+    ),
+    Accepted(
+        "src/dawa/partition/privtree.py",
+        "laplace_table",
+        "The loop that follows certifies the table, so these steps decide on a thousandth of the noise alone.",
+        (
+            "range(6) → range(7)",
+            "range(6) → range(5)",
+            "(1 - 1e-06) * allowed <= table.loss and Fraction(table.loss) <= epsilon → False",
+        ),
+    ),
+    Accepted(
+        "src/dawa/partition/privtree.py",
+        "_tail",
+        "One more entry with the least chance of stopping, which the last entry stands for anyway.",
+        (
+            (
+                "math.ceil(-scale * math.log(2 * SMALLEST_STOP)) + 1 → "
+                "math.ceil(-scale * math.log(2 * SMALLEST_STOP)) + 2"
+            ),
+        ),
+    ),
+    Accepted(
+        "src/dawa/partition/split.py",
+        "log_knots",
+        "A hundred halvings of a chance above 2^-60 do not reach 0.",
+        ("middle > 0 → middle >= 0",),
+    ),
 )
 """Grouped by file and function, in the order of the code."""
