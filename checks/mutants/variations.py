@@ -199,7 +199,7 @@ def _is_fraction(node: ast.AST) -> bool:
     )
 
 
-def _fractions(args: list[ast.expr]) -> Iterator[list[ast.expr]]:
+def _fractions(args: list[ast.expr]) -> Iterator[list[ast.Constant]]:
     """Twice and half of a fraction; one and minus one instead of none."""
     over, under = (one.value if isinstance(one, ast.Constant) else 1 for one in (*args, ast.Constant(value=1))[:2])
     if not isinstance(over, int) or not isinstance(under, int):
