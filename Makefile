@@ -1,7 +1,7 @@
 # make demo   set everything up and release a small table of people
 # make test   set everything up and test every part, without long tests; make test-long runs those, make test-all both
 # make check  lint, type-check, no float on private numbers; needs npm for the scripts of pages
-# make mutants  small mistakes in the private path: which ones no test notices; takes an hour and more
+# make mutants  small mistakes in the private path: which ones no test notices; half an hour
 # make build  wheel, sdist and bill of materials in dist/, built twice and compared
 # make lowest the tests with the lowest versions that pyproject.toml allows
 # make locks  choose versions anew, with their hashes: make locks UPGRADE=--upgrade
@@ -43,7 +43,7 @@ check: $(VENV)/.installed-dev node_modules/.installed
 	npm run --silent check
 
 mutants: $(VENV)/.installed-dev
-	$(BIN)/python -m checks.mutants core --report docs/mutants.md
+	$(BIN)/python -m checks.mutants measure counts noise core:250 --report docs/mutants.md
 
 build: $(BUILD)/.installed
 	locks/build.sh $(BUILD)/bin

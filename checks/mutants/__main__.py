@@ -36,8 +36,7 @@ class Wanted:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try mutants, say which survived, and return 1 if too many did or one that nobody accepted."""
-    given = [*(sys.argv[1:] if arguments is None else arguments)]
-    options = _options(given)
+    options = _options(sys.argv[1:] if arguments is None else arguments)
     project = scopes.at(options.root.resolve()) if options.root else DAWA
     project = replace(project, kept=options.kept or project.kept)
     accepted = () if options.root else ACCEPTED
@@ -52,10 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parts = [Part(one.name, [verdicts[each] for each in one.drawn], len(one.everything)) for one in wanted]
     if options.report:
         about = (Path(__file__).with_name("about.md")).read_text(encoding="utf-8")
-        written = [each for each in given if not each.startswith(("--jobs", "--report", "--again"))]
-        options.report.write_text(
-            page(parts, accepted, f"{COMMAND} {' '.join(written)}".strip(), about), encoding="utf-8"
-        )
+        options.report.write_text(page(parts, accepted, _repeated(options), about), encoding="utf-8")
     return _judged(parts, wanted, accepted, console)
 
 
@@ -75,6 +71,13 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--kept", metavar="FOLDER", help="where is written what the next run can use: build/mutants")
     parser.add_argument("--root", type=Path, metavar="FOLDER", help="another project, with folders src and tests")
     return parser.parse_args(arguments)
+
+
+def _repeated(options: argparse.Namespace) -> str:
+    """The command that finds the same."""
+    drawn = [] if options.sample is None else ["--sample", str(options.sample)]
+    seeded = ["--seed", str(options.seed)] if options.seed else []
+    return " ".join([COMMAND, *options.parts, *drawn, *seeded])
 
 
 def _wanted(project: Project, name: str, texts: dict[str, str], options: argparse.Namespace) -> Wanted:

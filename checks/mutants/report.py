@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from checks.mutants.accepted import Accepted, reason
@@ -99,8 +99,8 @@ def _table(part: Part, accepted: Sequence[Accepted]) -> list[str]:
 
 
 def _all(parts: Sequence[Part], outcome: Outcome) -> list[Verdict]:
-    found = [one for part in parts for one in part.verdicts if one.outcome is outcome]
-    return sorted(found, key=lambda one: (one.mutant.path, one.mutant.line, one.mutant.change))
+    found = {one.mutant: one for part in parts for one in part.verdicts if one.outcome is outcome}
+    return sorted(found.values(), key=lambda one: (one.mutant.path, one.mutant.line, one.mutant.change))
 
 
 def _accepted(parts: Sequence[Part], accepted: Sequence[Accepted]) -> list[str]:
@@ -118,7 +118,7 @@ def _accepted(parts: Sequence[Part], accepted: Sequence[Accepted]) -> list[str]:
 
 
 def _open(parts: Sequence[Part], accepted: Sequence[Accepted]) -> list[str]:
-    found = survivors([one for part in parts for one in part.verdicts], accepted)
+    found = survivors(_all(parts, Outcome.SURVIVED), accepted)
     return [f"- `{one.mutant.path.removeprefix('src/')}`, {_line(one)[2:]}" for one in found]
 
 
@@ -145,8 +145,3 @@ def _line(verdict: Verdict) -> str:
     one = verdict.mutant
     where = f"`{one.function}`, " if one.function else ""
     return f"- {where}line {one.line}: `{one.original}` → `{one.mutated}`"
-
-
-def counted(parts: Sequence[Part]) -> Mapping[Outcome, int]:
-    """How many mutants ended in each way."""
-    return Counter(one.outcome for part in parts for one in part.verdicts)
