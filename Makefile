@@ -2,6 +2,7 @@
 # make test   set everything up and test every part, without long tests; make test-long runs those, make test-all both
 # make coverage which lines and branches of the private path no test runs
 # make check  lint, type-check, no float on private numbers; needs npm for the scripts of pages
+# make mutants  small mistakes in the private path: which ones no test notices; half an hour
 # make build  wheel, sdist and bill of materials in dist/, built twice and compared
 # make installed  the wheel in empty environments: alone, and with what releases need
 # make lowest the tests with the lowest versions that pyproject.toml allows
@@ -20,7 +21,7 @@ BUILD := .venv-build
 TESTS := $(BIN)/python -m pytest -n auto --dist worksteal
 COMPILE := $(BUILD)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE)
 
-.PHONY: demo test test-long test-all coverage check site build installed lowest locks bench rivals maps clean
+.PHONY: demo test test-long test-all coverage check mutants site build installed lowest locks bench rivals maps clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -54,6 +55,9 @@ check: $(VENV)/.installed-dev node_modules/.installed
 site: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	@echo "Open out/site/index.html"
+
+mutants: $(VENV)/.installed-dev
+	$(BIN)/python -m checks.mutants measure counts noise core:250 --report docs/mutants.md
 
 build: $(BUILD)/.installed
 	locks/build.sh $(BUILD)/bin

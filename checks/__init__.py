@@ -1,7 +1,8 @@
 """Checks of the source code itself, for ``make check``: what a test of a run cannot see.
 
 ``floats`` is the command, and says what it looks for. ``rules`` says what is private, what is whole, and what is
-excused. The rest goes through the code with them:
+excused. ``mutants`` is a command of its own, for ``make mutants``: which small mistakes in the code no test would
+notice. The rest goes through the code with ``floats``:
 
 | module | what it knows |
 |---|---|

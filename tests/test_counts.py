@@ -122,6 +122,12 @@ def test_what_is_no_count_is_refused_without_naming_it(wrong):
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -float("inf")])
+def test_what_is_not_finite_is_called_so(wrong):
+    with pytest.raises(CountsError, match="NaN or infinite"):
+        Counts.of([1.0, wrong])
+
+
 # --- several axes ---------------------------------------------------------------------------------------------------
 
 
@@ -176,6 +182,7 @@ def test_an_empty_table_has_counts_too():
 @pytest.mark.parametrize(
     ("shape", "cells", "counts"),
     [
+        ((), [0], [777_777]),
         ((2**31, 2**32), [0], [777_777]),
         ((2,) * 5, [0], [777_777]),
         ((4, 5), [20], [777_777]),

@@ -15,8 +15,10 @@ import dawa
 from dawa import Axis, sources
 from dawa.axis import AutoAxis
 from dawa.bounds import found, search
-from dawa.errors import AxisError, BudgetError, DawaError, OptionError
+from dawa.counts import Counts
+from dawa.errors import AxisError, BudgetError, DawaError, InvariantError, OptionError
 from dawa.limits import MOST_CELLS
+from dawa.mechanisms import Identity
 from dawa.noise import discrete
 from dawa.noise.randomness import Seeded
 
@@ -305,6 +307,15 @@ def test_one_unit_changes_no_probability_by_more_than_its_share(units):
         there = probabilities([number + (i == place) for i, number in enumerate(units)], epsilon)
         assert set(here) == set(there)
         assert all(abs(math.log(here[seen] / there[seen])) <= epsilon + 1e-6 for seen in here)
+
+
+def test_a_look_that_spends_more_than_its_share_says_nothing(monkeypatch):
+    dearer = SimpleNamespace(
+        run=lambda counts, asked, epsilon, randomness: Identity().run(counts, asked, 2 * epsilon, randomness)
+    )
+    monkeypatch.setattr(search, "Identity", lambda: dearer)
+    with pytest.raises(InvariantError, match="Looking would lose 2, more than the allowed 1"):
+        search._measured(Counts.of([1, 2]), Fraction(1), Seeded(0))
 
 
 def test_the_loss_adds_up_exactly():

@@ -71,6 +71,14 @@ def test_the_loss_is_tight_on_every_neighbour(same_direction):
 
 
 def test_a_scale_that_cannot_be_drawn_is_refused():
-    for scale in (Fraction(0), Fraction(-1), Fraction(2**60 + 1, 3)):
+    for scale in (Fraction(0), Fraction(-1), Fraction(2**60 + 1, 3), Fraction(2**56), Fraction(1, 2**56)):
         with pytest.raises(BudgetError, match="Hint:"):
             exponential_choice(np.array([1, 2]), scale, Seeded(0))
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3], ids=["below 2^63", "2^63", "above 2^63"])
+def test_a_gap_of_64_bits_is_as_hopeless_as_any(parts):
+    """In 64 bits, such a gap times the denominator of the scale would be negative."""
+    source = Seeded(4)
+    picks = {exponential_choice(np.array([0, 2**62, 2**62]), Fraction(1, parts), source) for _ in range(40)}
+    assert picks == {1, 2}

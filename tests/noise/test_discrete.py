@@ -16,10 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
+from dawa import kernels
 from dawa.arrays import FloatArray, IntArray, WordArray
 from dawa.errors import BudgetError, OptionError
 from dawa.noise import discrete, discrete_laplace
-from dawa.noise.randomness import OperatingSystem, Seeded, randomness_for
+from dawa.noise.randomness import Seeded
 
 RARE = 1e-6
 SCALES = [
@@ -187,33 +188,6 @@ def test_long_draws_are_not_thrown_away():
     assert_fits(frequencies(draws, scale), chances(scale) * draws.size)
 
 
-def test_a_seed_repeats_and_another_does_not():
-    first = discrete_laplace(1000, 100, seed=1)
-    assert (first == discrete_laplace(1000, 100, seed=1)).all()
-    assert (first != discrete_laplace(1000, 100, seed=2)).any()
-    assert (first[:10] == discrete_laplace(1000, 10, seed=1)).all()
-
-
-def test_a_seeded_source_moves_on():
-    source = Seeded(1)
-    assert (discrete.laplace(1000, 100, source) != discrete.laplace(1000, 100, source)).any()
-    assert not set(source.words(100).tolist()) & set(source.words(100).tolist())
-
-
-def test_the_operating_system_never_repeats():
-    assert (discrete_laplace(2**50, 20) != discrete_laplace(2**50, 20)).any()
-    source = OperatingSystem()
-    assert source.words(3).shape == (3,)
-    assert source.words(3).dtype == np.uint64
-    assert not set(source.words(100).tolist()) & set(source.words(100).tolist())
-
-
-def test_sources_say_what_they_are():
-    assert randomness_for(None).secure
-    assert not randomness_for(0).secure
-    assert "NOT private" in randomness_for(0).description
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_children_of_a_fork_draw_apart():
     discrete_laplace(2**50, 20)  # whatever could be left over is left over now
@@ -373,6 +347,50 @@ def test_coarsening_never_shrinks_and_hardly_grows(numerator: int, denominator: 
 def test_coarsening_refuses_what_no_scale_is_near(scale):
     with pytest.raises(BudgetError, match="Hint:"):
         discrete.coarsened(scale)
+
+
+def test_coarsening_grows_by_a_millionth_at_most():
+    """Below the least scale that can be drawn, up to a relative 2^-20."""
+    least = Fraction(1, 2**56 - 1)
+    assert discrete.coarsened(least / (1 + Fraction(1, 2**20))) == least
+    with pytest.raises(BudgetError, match="outside of 2\\^-56"):
+        discrete.coarsened(least / (1 + Fraction(1, 2**20) + Fraction(1, 2**50)))
+
+
+@pytest.mark.parametrize(
+    ("numerators", "denominators"), [([1, 1], [1, 2**56]), ([1, 1], [1, 2**60]), ([2**56, 1], [1, 1])]
+)
+def test_parts_of_many_scales_lie_below_the_limit(numerators, denominators):
+    with pytest.raises(BudgetError, match="2\\^56 or more after reduction"):
+        discrete.laplace((numerators, denominators), 2, Seeded(0))
+
+
+def test_one_numerator_goes_with_many_denominators_and_the_other_way_round():
+    three = [40, 50, 60]
+    assert (
+        discrete.laplace(([7], three), 3, Seeded(1)).tolist()
+        == discrete.laplace(([7] * 3, three), 3, Seeded(1)).tolist()
+    )
+    assert (
+        discrete.laplace((three, [7]), 3, Seeded(1)).tolist()
+        == discrete.laplace((three, [7] * 3), 3, Seeded(1)).tolist()
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_scales_keep_their_places_when_bytes_run_out(seed: int):
+    scales = [2, 2**50], [1, 1]
+    small = discrete._draws(scales, 2, Seeded(seed), signed=True, buffer=1)
+    assert small.tolist() == discrete._draws(scales, 2, Seeded(seed), signed=True).tolist()
+    assert abs(small[0]) < 2**10 < abs(small[1])
+
+
+def test_draws_are_made_of_the_words_alone():
+    words = Seeded(9).words(2000)
+    draws, one, signed = np.empty(100, np.int64), np.ones(1, np.int64), True
+    complete, *_ = kernels.draw.draw(discrete.as_bytes(words), 10 * one, one, signed, draws)
+    assert complete == 100
+    assert draws.tolist() == discrete.laplace(10, 100, Seeded(9)).tolist()
 
 
 def test_importing_noise_loads_no_loop():

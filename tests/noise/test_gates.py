@@ -1,6 +1,7 @@
 """The gates let whole numbers through, and nothing else; what they add is the sampler's."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -66,3 +67,10 @@ def test_coins_fall_as_often_as_they_should():
     assert gates.tossed(always, Seeded(1)).all()
     heads = int(gates.tossed(np.full(40_000, 2**62, np.uint64), Seeded(2)).sum())
     assert abs(heads - 10_000) <= 5 * (40_000 * 3 / 16) ** 0.5
+
+
+def test_a_coin_is_true_below_its_threshold_alone():
+    """So a chance is its threshold over 2^64, and no chance is none."""
+    word = np.array([0, 4, 5, 6, 2**64 - 1], np.uint64)
+    threshold = np.array([0, 5, 5, 5, 2**64 - 1], np.uint64)
+    assert gates.tossed(threshold, SimpleNamespace(words=lambda count: word[:count])).tolist() == [0, 1, 0, 0, 0]

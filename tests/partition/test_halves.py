@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 import dawa
 from dawa.counts import Counts
+from dawa.errors import InvariantError
 from dawa.limits import MOST_CELLS_LISTED
 from dawa.noise.randomness import Seeded
-from dawa.partition import Halves, Walk
+from dawa.partition import Halves, Walk, walk
 from dawa.partition.choose import method
 from dawa.partition.halves import Unevenness
 from dawa.partition.walk import whole
@@ -152,6 +153,13 @@ def test_both_walks_and_dense_blocks_spend_what_they_say():
     assert (found.spent, found.spent_least) == (coarse + fine, coarse)
     assert found.spared.any()
     assert found.stops.halves == CLOSE.tolerated(EPSILON)
+
+
+def test_tables_that_lose_too_much_are_never_used(monkeypatch):
+    honest = walk.loss
+    monkeypatch.setattr(walk, "loss", lambda epsilon, options: honest(epsilon, options) + epsilon / 100)
+    with pytest.raises(InvariantError, match="The walk by halves would lose"):
+        CLOSE.choose_buckets(Counts.of([1, 2]).exposed, 2, EPSILON, Seeded(0))
 
 
 def test_the_tolerance_is_a_public_number():

@@ -193,6 +193,11 @@ def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(lengths, noise
     assert worst >= float(epsilon1) / 3  # the inputs are not easy ones
 
 
+def test_a_bucket_costs_the_noise_that_measuring_it_will_have():
+    plan = parameters_for(8, Fraction(1, 4), Fraction(1, 2), NoisyCost(), lattice=10)
+    assert (plan.lattice, plan.bucket) == (10, 20)
+
+
 def test_the_same_check_catches_the_published_variant():
     epsilon1 = Fraction(1, 4)
     plan = parameters_for(3, epsilon1, Fraction(3, 4), NoisyCost(lengths="all"), lattice=12)

@@ -46,6 +46,18 @@ def test_one_record_moves_every_score_by_at_most_one(cells, data):
     assert np.abs(one - two).max() <= 1
 
 
+def test_no_cut_costs_no_bucket():
+    plan = parameters_for(3, Fraction(1), Php())
+    assert cut_scores(np.array([9, 4, 6]), plan).tolist() == [-9, -4 - plan.bucket, -6 - plan.bucket]
+    assert keep_scores(np.array([0, 5, 2]), plan).tolist() == [0, 5 - plan.bucket, 7 - 2 * plan.bucket]
+
+
+def test_levels_and_the_cost_of_a_bucket_follow_from_public_numbers():
+    levels = [parameters_for(size, Fraction(1), Php()).levels for size in (2, 3, 4, 5, 1024, 1025)]
+    assert levels == [1, 2, 2, 3, 10, 11]
+    assert parameters_for(8, Fraction(1, 10), Php(share=Fraction(1, 2))).bucket == 20
+
+
 # --- exact privacy on five cells ------------------------------------------------------------------------------------
 
 CELLS = 5

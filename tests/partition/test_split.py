@@ -44,6 +44,22 @@ def test_the_dynamic_program_is_right_for_any_table(words, step):
     assert table.loss == pytest.approx(chain_loss(table), rel=1e-6, abs=1e-12)
 
 
+def test_a_stop_below_a_split_counts_both():
+    """Above even odds, a chain that stops is worse than one that splits; random tables hardly ever have it as worst."""
+    words = [2**63 + 2**60 * i for i in (0, 1, 1, 2)]
+    table = SplitTable(2, 0, np.array(words, np.uint64), Fraction(1), 0.15, 0.0)
+    both = math.log(8 / 7) + math.log(10 / 9)
+    assert table.loss == pytest.approx(both, rel=1e-9)
+    assert chain_loss(table) == pytest.approx(both, rel=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(2**63, 2**63 + 2**62), min_size=4, max_size=12), st.integers(2, 4))
+def test_the_dynamic_program_is_right_where_stops_are_worse(words, step):
+    table = SplitTable(step, 0, np.array(sorted(words), np.uint64), Fraction(1), 0.15, 0.0)
+    assert table.loss == pytest.approx(chain_loss(table), rel=1e-6, abs=1e-12)
+
+
 @pytest.mark.parametrize(
     "epsilon", ["1/10000", "1/1000", "0.01", "0.05", "0.1", "0.3", "0.5", "1", "2", "7", "50", "1000"]
 )
