@@ -23,6 +23,7 @@ GROUPS = {
     "The ledger": ("ledger", "Ledger", "LedgerLike"),
     "Plans and specs": ("plan", "spec"),
     "Pictures, pages and folders": ("plots", "publish"),
+    "Inside OpenDP": ("opendp",),
     "Errors": (
         "errors",
         "DawaError",
