@@ -277,3 +277,13 @@ def test_a_day_whose_midnight_comes_twice():
 def test_a_cell_of_a_third_gives_the_nearest_float():
     rel = filled(dawa.Axis("x", 0, 1, "1/3"), [0, 1, 2, 3], [1, 1, 1])
     assert [rel.quantile(fraction).value for fraction in (0.1, 0.5, 0.9)] == [0.0, 1 / 3, 2 / 3]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.fractions(-10, 10, max_denominator=9), min_size=2, max_size=6, unique=True), fractions)
+def test_a_quantile_between_any_edges_can_be_asked_for(edges, fraction):
+    """A third is no float, and the nearest one is less."""
+    axis = dawa.Axis.edges("x", sorted(edges))
+    found = filled(axis, range(axis.size + 1), [3] * axis.size).quantile(fraction)
+    for value in (found.value, found.low, found.high):
+        assert 0 <= axis.border(value) <= axis.size

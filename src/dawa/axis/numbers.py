@@ -288,12 +288,15 @@ class EdgeAxis(Axis):
         return np.asarray(np.interp(borders, np.arange(len(self.cuts)), [float(cut) for cut in self.cuts]))
 
     def value_in(self, cell: int, part: Fraction) -> float:
-        """The float nearest to a value this part of the way between two edges.
+        """The float nearest to a value this part of the way between two edges, as it is written not beyond either.
 
         At the end of the way it is the second edge. No record there is in the cell, but some are as near as one likes.
         """
         lo, hi = self.cuts[cell], self.cuts[cell + 1]
-        return float(lo + part * (hi - lo))
+        found = float(lo + part * (hi - lo))
+        if exact(found, self.column) < lo:
+            return math.nextafter(found, math.inf)
+        return math.nextafter(found, -math.inf) if exact(found, self.column) > hi else found
 
     def border(self, value: object) -> Fraction:
         """Where a value lies among the edges, exactly."""
