@@ -79,6 +79,7 @@ def test_huge_axes_have_as_many_bins():
     huge = dawa.Axis("x", 0, 2**62)
     assert len(huge) == 2**62
     assert huge[2**61] == (float(2**61), float(2**61))
+    assert [huge.index(value) for value in (-1, 0, 2**61 + 1, 2**62 - 1, 2**62)] == [-1, 0, 2**61 + 1, 2**62 - 1, 2**62]
 
 
 @given(st.one_of(numbered(), edged(), dated()))

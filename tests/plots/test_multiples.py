@@ -1,5 +1,7 @@
 """The picture of a release of groups: a small one for each, in the style of all pictures."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -101,3 +103,29 @@ def test_three_axes_have_no_picture():
     with pytest.raises(OptionError, match="over 3 axes has no picture"):
         rel.plot()
     assert "<svg" not in rel._repr_html_()
+
+
+def test_maps_keep_their_room_beside_long_categories():
+    kinds = dawa.Axis.ordered(
+        "kind", ["</script> that goes on and on, for as long as a line is"[at:] for at in range(4)]
+    )
+    truth = [RNG.poisson(9, (12, 4)) for _ in range(5)]
+    names = [f"a group with a long name, which has the number {g}" for g in range(5)]
+    figure = multiples.figure(put_together((PLANE[0], kinds), {"g": names}, truth, seed=1, effort="fast"))
+    charts = shown(figure)
+    FigureCanvasAgg(figure).draw()
+    boxes = [chart.get_window_extent() for chart in charts]
+    assert all(box.width > 0.4 * figure.bbox.width / 4 for box in boxes)
+    titles = [chart._left_title.get_window_extent() for chart in charts]  # Matplotlib has no other way
+    assert all(one.x1 < two.x0 for one, two in pairwise(titles[:4]))
+    assert [chart.yaxis.get_tick_params()["labelleft"] for chart in charts] == [True, False, False, False, True]
+
+
+def test_names_end_above_their_own_picture():
+    names = [f"group number {g} of a hospital" for g in range(8)]
+    figure = multiples.figure(lines(8, names=names))
+    charts = shown(figure)
+    FigureCanvasAgg(figure).draw()
+    titles = [chart._left_title.get_window_extent() for chart in charts]
+    assert all(title.x1 < figure.bbox.x1 for title in titles)
+    assert all(one.x1 < two.x0 for one, two in pairwise(titles[:4]))

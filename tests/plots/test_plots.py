@@ -585,3 +585,11 @@ def test_a_notebook_shows_a_figure_as_a_picture():
     """Without ``%matplotlib inline``."""
     figure = dawa.plots.strategy(dawa.estimate([3] * 64, epsilon=1, seed=0))
     assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_three_axes_without_records_count_from_zero_to_one():
+    axes = [dawa.Axis("a", 0, 4), dawa.Axis("b", 0, 3), dawa.Axis.ordered("c", ["a category with a long name", "no"])]
+    rel = dawa.release({"a": [], "b": [], "c": []}, axes, epsilon=1, seed=1)
+    empty = replace(rel, estimate=replace(rel.estimate, totals=np.zeros_like(rel.estimate.totals)))
+    figure = empty.plot()
+    assert [chart.get_ylim()[1] for chart in figure.axes[::4]] == [1.0] * 3

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import dawa
 from dawa import Axis
-from dawa.errors import DawaError
+from dawa.errors import DawaError, OptionError
 from dawa.results import ends
 
 AXES = [
@@ -137,3 +137,13 @@ def test_exact_places_of_decimals():
     assert part.tolist() == [0, 0.5, 0, 0]
     assert axis.border(0.295) == Fraction(59, 2)
     assert axis.places(np.array([0.1 + 0.2])) is None, "0.30000000000000004 has more digits than are read at once"
+
+
+@pytest.mark.parametrize("none", [[], np.array([])])
+def test_no_ranges_are_said_to_be_none(none):
+    rel = dawa.release({"a": [1, 2, 3] * 100}, Axis("a", 0, 10), epsilon=1, seed=0)
+    for ask in (rel.answers, rel.variances, rel.to_pandas):
+        with pytest.raises(OptionError, match=r"No range is given\.\nHint: pass at least one"):
+            ask(none, none)
+        with pytest.raises(OptionError, match="do not have the same length"):
+            ask(none, [5])

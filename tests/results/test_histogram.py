@@ -313,6 +313,8 @@ def test_maps_with_many_cells_have_wider_bins():
     assert np.prod(shape) <= MOST_BOXES_BINNED
     assert made.values().sum() == pytest.approx(made.total.value)
     assert (made.variances() > 0).all()
+    with pytest.raises(ValueError, match="read-only"):  # they are kept, and asked for again
+        made.values()[0] = 0
     with pytest.raises(OptionError, match=r"2,097,152 bins, more than 1,048,576"):
         made.histogram([512, 2, 2048])
     assert made.histogram([2, None, 1]).values().shape == (2, 3, 1)

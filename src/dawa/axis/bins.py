@@ -147,6 +147,8 @@ class Binned:
             if self.kind not in {"numbers", "edges"} or not isinstance(value, Real) or isnan(value):
                 raise
             return -1 if value < self.start else len(self)
+        if self._bins is None:
+            return int(cell)
         return min(int(np.searchsorted(self.bins, int(cell), side="right")) - 1, len(self))
 
     def __iter__(self: "Axis") -> Iterator[Any]:  # type: ignore[misc]

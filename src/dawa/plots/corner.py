@@ -37,10 +37,11 @@ def figure(release: Release, width: float, below: float) -> "Figure":
         _marginal(release, at, charts[at, at])
     for left, down in combinations(range(many), 2):
         _pair(release, cells, left, down, charts[down, left])
+    longest = round(0.7 * scales.LETTERS * width / many)
     for at, axis in enumerate(release.axes):
-        scales.label(axis, charts[many - 1, at].xaxis, width / many, upright=True)
+        scales.label(axis, charts[many - 1, at].xaxis, width / many, upright=True, longest=longest)
         if at:
-            scales.label(axis, charts[at, 0].yaxis, drawing.PAGE, lines=0.7 * width / many)
+            scales.label(axis, charts[at, 0].yaxis, drawing.PAGE, lines=0.7 * width / many, longest=longest)
     return sheet
 
 
@@ -57,7 +58,7 @@ def _marginal(release: Release, at: int, chart: Any) -> None:  # noqa: ANN401  M
     chart.stairs(found[0], places, baseline=None, color=drawing.LINE, linewidth=0.8)
     chart.vlines((places[1:] + places[:-1]) / 2, found[1], found[2], color=drawing.LINE, linewidth=0.5)
     chart.set_xlim(places[0], places[-1])
-    chart.set_ylim(0, 1.1 * max(float(np.minimum(found[2], 2 * found[0].max()).max()), 1e-9))
+    chart.set_ylim(0, 1.1 * float(np.minimum(found[2], 2 * found[0].max()).max()) or 1.0)
     chart.yaxis.tick_right()
     chart.yaxis.set_major_formatter("{x:,.10g}")
     chart.tick_params(labelright=True)

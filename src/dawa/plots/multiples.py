@@ -30,6 +30,9 @@ ALIKE = 6
 LETTERS = 15
 """How many characters of a name fit an inch above a small picture."""
 
+ROOM, MAP_ROOM = 0.85, 0.72
+"""How much of its tile lies above a small picture: the rest is numbers and names beside it, and the colours' scale."""
+
 
 def figure(
     release: GroupedRelease,
@@ -79,7 +82,7 @@ def figure(
         for at, chart in enumerate(flat):
             chart.set_visible(at < len(shown))
             lowest = at + across >= len(shown)
-            chart.tick_params(labelbottom=lowest, labelsize=6)
+            chart.tick_params(labelbottom=lowest, labelleft=line or at % across == 0, labelsize=6)
             chart.set_xlabel(chart.get_xlabel() if lowest else "", parse_math=False)
         _titled(sheet, release, one=one)
         drawing.footed(sheet, lines)
@@ -126,7 +129,7 @@ def _histograms(release: GroupedRelease, shown: Sequence[Release], charts: Seque
         if one_scale:
             chart.set_ylim(top=1.08 * max(tops))
         scales.label(release.axes[0], chart.xaxis, width)
-        _named(chart, release, at, rel, width)
+        _named(chart, release, at, rel, ROOM * width)
     return one_scale
 
 
@@ -139,9 +142,9 @@ def _maps(release: GroupedRelease, shown: Sequence[Release], charts: Sequence[An
     for at, (rel, one, chart) in enumerate(zip(shown, cells, charts, strict=False)):
         image = picture.painted(rel, one, chart, scale)
         scales.label(across, chart.xaxis, 0.75 * width)
-        scales.label(up, chart.yaxis, drawing.PAGE, lines=1.0)
+        scales.label(up, chart.yaxis, drawing.PAGE, lines=1.0, longest=round(0.5 * scales.LETTERS * width))
         chart.set_ylabel(chart.get_ylabel() if at == 0 else "", parse_math=False)
-        _named(chart, release, at, rel, width)
+        _named(chart, release, at, rel, MAP_ROOM * width)
     bar = charts[0].figure.colorbar(image, ax=list(charts), label=scales.unit(release), aspect=40, fraction=0.03)
     bar.ax.tick_params(labelsize=6)
     return True

@@ -76,6 +76,7 @@ def label(
     *,
     upright: bool = False,
     lines: float | None = None,
+    longest: int | None = None,
 ) -> None:
     """Name an axis of a chart, and its cells if they are not numbers; the texts fit this many inches.
 
@@ -85,6 +86,7 @@ def label(
         width: How much room there is.
         upright: Whether categories that do not fit may stand upright below their bars.
         lines: How many inches there are for categories one above the other, if the side goes up.
+        longest: How many characters such a category, or an upright one, may have, so that charts keep their room.
     """
     side.set_label_text(drawing.text(axis.column), parse_math=False)
     if axis.kind == "numbers":
@@ -94,10 +96,10 @@ def label(
         at, texts = _edges(axis, width)
     elif axis.kind == "ordered" and lines is not None:
         gap = max(1, math.ceil(axis.size * UPRIGHT / lines))
-        at, texts = np.arange(0, axis.size, gap).astype(np.float64) + 0.5, _labels(axis)[::gap]
+        at, texts = np.arange(0, axis.size, gap).astype(np.float64) + 0.5, _cut(_labels(axis)[::gap], longest)
     elif upright and standing(axis, width):
         gap = max(1, math.ceil(axis.size * UPRIGHT / (0.8 * width)))
-        at, texts = np.arange(0, axis.size, gap).astype(np.float64) + 0.5, _labels(axis)[::gap]
+        at, texts = np.arange(0, axis.size, gap).astype(np.float64) + 0.5, _cut(_labels(axis)[::gap], longest)
         side.set_tick_params(rotation=90)
     else:
         for ticks in range(axis.size + 1 if axis.kind == "ordered" else TICKS, 0, -1):
@@ -118,6 +120,11 @@ def standing(axis: Axis, width: float) -> float:
 
 def _labels(axis: Axis) -> list[str]:
     return [drawing.text(value) for value in written(axis, np.arange(axis.size), np.arange(axis.size) + 1)[0]]
+
+
+def _cut(texts: list[str], longest: int | None) -> list[str]:
+    """Texts that are not longer than this."""
+    return [text if longest is None or len(text) <= longest else f"{text[: longest - 1]}…" for text in texts]
 
 
 def _edges(axis: Axis, width: float) -> tuple[FloatArray, list[str]]:

@@ -290,13 +290,15 @@ def pairs(lo: ArrayLike | None, hi: ArrayLike | None) -> list[tuple[object, obje
     """Lower and upper ends, pair by pair, as plain values.
 
     Raises:
-        OptionError: If there is not one upper end for every lower one.
+        OptionError: If there is not one upper end for every lower one, or no range at all.
     """
     if lo is None:
         raise OptionError("Only one end of the ranges is given.", "pass both lo and hi, or neither.")
     lows = _several(lo)
     highs = [None] * len(lows) if hi is None else _several(hi)
-    if len(lows) != len(highs) or not lows:
+    if not lows and not highs:
+        raise OptionError("No range is given.", "pass at least one lower and one upper end.")
+    if len(lows) != len(highs):
         raise OptionError("lo and hi do not have the same length.", "pass one hi for every lo.")
     return list(zip(lows, highs, strict=True))
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dawa import check
-from dawa.arrays import FloatArray
+from dawa.arrays import FloatArray, frozen
 from dawa.axis import Axis, State
 from dawa.axis.apart import named, patterns, touching
 from dawa.axis.ordered import Label
@@ -228,7 +228,8 @@ class Release(archive.Saveable, views.Viewed):
     @cached_property
     def _binned(self) -> tuple[FloatArray, FloatArray]:
         """Values and variances in the bins of the axes."""
-        return histogram.binned(self.estimate, [axis.bins for axis in self.axes])
+        values, variances = histogram.binned(self.estimate, [axis.bins for axis in self.axes])
+        return frozen(values), frozen(variances)
 
     def quantile(self, fraction: float, confidence: float = 0.95) -> Quantile:
         """The smallest value up to which at least this fraction of the records lies: 0.5 gives the median.
