@@ -219,7 +219,7 @@ def _counted(data: list[int]) -> IntArray:
 
 
 def _grouped(by: By | None, groups: Iterable[Any] | None, *, other: bool) -> dict[str, Any]:
-    """The groups as they are now: whoever made the measurement may change their lists, or pass what can be read once."""
+    """The groups as they are now: their lists may change afterwards, or be read only once."""
     found = groupings(by, groups, other=other)
     if not found:
         return {"by": None, "groups": None}
