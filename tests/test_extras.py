@@ -122,6 +122,7 @@ TABLE = ("people.csv", "--column", "age", "--range", "0:100", "--epsilon", "1")
         (("ledger", "show", "--ledger", "ledger.db"), "release"),
         (("query", RELEASES / "age-dawa.json", "20:60", "--out", "answers.parquet"), "release"),
         (("serve", RELEASES / "age-dawa.json"), "serve"),
+        (("audit", "identity"), "release"),
     ],
 )
 def test_what_needs_more_says_so(core, tmp_path, command, extra):
@@ -141,12 +142,22 @@ def test_what_needs_more_says_so(core, tmp_path, command, extra):
         ("dawa.Ledger", "release"),
         ("dawa.ledger.opened('ledger.db')", "release"),
         (f"dawa.load({str(RELEASES / 'age-dawa.json')!r}).plot()", "plots"),
+        (f"dawa.load({str(RELEASES / 'age-dawa.json')!r}).to_arrow(0, 50)", "release"),
+        (f"dawa.load({str(RELEASES / 'age-dawa.json')!r}).to_ibis(0, 50)", "release"),
+        (f"dawa.load({str(RELEASES / 'age-dawa.json')!r}).to_duckdb(None)", "release"),
     ],
 )
 def test_so_it_does_in_python(core, code, extra):
     last = core("-c", f"import dawa; {code}").stderr.strip().splitlines()[-2:]
     assert last[0].startswith("dawa.errors.InstallationError: ")
     assert last[1] == f"Hint: pip install 'dawa[{extra}]'."
+
+
+def test_a_notebook_shows_a_release_without_its_picture(core):
+    ran = core("-c", f"import dawa; print(dawa.load({str(RELEASES / 'age-dawa.json')!r})._repr_html_())")
+    assert ran.stderr == ""
+    assert "dawa[plots]" in ran.stdout
+    assert "epsilon" in ran.stdout
 
 
 def test_every_extra_that_is_named_is_there():

@@ -290,6 +290,16 @@ def test_frames_have_groups_and_conditions():
     assert [axis.column for axis in two.axes] == ["age", "who"]
 
 
+def test_groups_stay_what_they_were_when_the_measurement_was_made():
+    lists = {"sex": ["f", "m"]}
+    spaces = framed(contributions=1)
+    measurements = [make_dawa(*spaces, AGE, 1, by=by) for by in (lists, {"sex": iter(["f", "m"])})]
+    measurements.append(make_dawa(*spaces, AGE, 1, by=["sex"], groups=iter([iter(["f", "m"])])))
+    lists["sex"].append("x")
+    for measurement in measurements:
+        assert measurement(pl.LazyFrame(FRAME)).groups == ("f", "m")
+
+
 # What is refused, before there is data
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from dawa import budget, mechanisms, pipeline
 from dawa.arrays import IntArray
 from dawa.axis import AutoAxis, Axis, AxisLike
-from dawa.axis.groups import By
+from dawa.axis.groups import By, groupings
 from dawa.budget import Epsilon
 from dawa.check import is_number, is_whole
 from dawa.errors import InstallationError, OptionError
@@ -128,8 +128,7 @@ def make_dawa(
     """
     dp = _opendp()
     spent, chosen = _spent(epsilon), mechanisms.configured(mechanism, options)
-    listed = groups if groups is None or isinstance(groups, str) else tuple(groups)
-    of_rows = {"max_rows_per_unit": max_rows_per_unit, "where": where, "by": by, "groups": listed, "about": about}
+    of_rows = {"max_rows_per_unit": max_rows_per_unit, "where": where, "by": by, "groups": groups, "about": about}
     asked: dict[str, Any] = {"workload": workload, "mechanism": chosen}
     function: partial[Any]
     if _kind(input_metric) == "L1Distance":
@@ -139,7 +138,7 @@ def make_dawa(
         function, steps = partial(_estimated, size=size, epsilon=spent, asked=asked), 1
     else:
         rows = _rows(input_domain, input_metric, axes)
-        asked |= {**of_rows, "other": other, "unit": rows.unit}
+        asked |= {**of_rows, **_grouped(by, groups, other=other), "unit": rows.unit}
         _once(_try_rows, rows, asked)
         function, steps = partial(_released, rows=rows, epsilon=spent, asked=asked), rows.steps
     privacy_map = partial(_mapped, steps=steps, epsilon=spent)
@@ -217,6 +216,15 @@ def _counted(data: list[int]) -> IntArray:
     """Counts that can be summed exactly: each number is moved into range by itself."""
     most = MOST_RECORDS // max(1, len(data))
     return np.array([min(max(number, 0), most) for number in data], np.int64)
+
+
+def _grouped(by: By | None, groups: Iterable[Any] | None, *, other: bool) -> dict[str, Any]:
+    """The groups as they are now: their lists may change afterwards, or be read only once."""
+    found = groupings(by, groups, other=other)
+    if not found:
+        return {"by": None, "groups": None}
+    columns, labels = zip(*((one.column, one.axis.labels) for one in found), strict=True)
+    return {"by": columns, "groups": labels, "other": other}
 
 
 def _once(attempt: Callable[..., None], what: Rows | int | None, asked: dict[str, Any]) -> None:

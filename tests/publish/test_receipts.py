@@ -198,6 +198,17 @@ def test_the_command_tells_people_and_machines(book):
     refused(dawa("ledger", "verify", "out", "--ledger", "none.db"), "no ledger")
 
 
+def test_nobody_is_told_that_a_file_is_the_release_where_the_ledger_does_not_know_it(book):
+    library.release(AGES, AXIS, epsilon=1, ledger=book, dataset="hr").save("ages.json")
+    edited = json.loads(Path("ages.json").read_text("utf-8"))
+    edited["about"] = {"title": "Edited"}
+    Path("ages.json").write_text(json.dumps(edited), encoding="utf-8")
+    said = dawa("ledger", "verify", "ages.json")
+    assert said.code == 0
+    assert "by its name alone" in said.out
+    assert "It is that release" not in said.out
+
+
 def test_a_keeper_that_takes_no_receipt_is_refused_before_anything_is_spent(book):
     """Once it is paid for, it would be too late."""
 

@@ -131,6 +131,13 @@ def test_types_that_are_no_number_time_or_text_are_refused():
         found({"x": [1, 2], "who": pa.array([[1], [2]])}, X, unit="who")
 
 
+def test_lengths_of_time_name_nobody():
+    """Engines count them in microseconds, and in months of 30 days: two people would be one."""
+    for unit in ("ns", "us", "s"):
+        with pytest.raises(SourceError, match="names nobody"):
+            found({"x": [1, 2], "who": pa.array([1, 2], pa.duration(unit))}, X, unit="who")
+
+
 def test_ways_that_are_counted_apart_one_at_a_time():
     numbers_ = {"x": [-1, 5, 11, None]}
     assert everything(numbers_, Axis("x", 0, 10, outside="own", missing="drop")) == {5: 1, ("below",): 1, ("above",): 1}

@@ -265,11 +265,14 @@ def verify(
         found = dawa.publish.receipts.verified(release, ledger)
         entry = found.reserved
         said = "It is that release, and so says its receipt." if found.receipt else "It is that release."
-        unknown = "" if found.file else " The entry is older than this check and does not know the file by its SHA-256."
+        unknown = (
+            "The ledger knows the release by its name alone: nobody can tell whether this file was changed. It has no"
+            " SHA-256 of releases that were made before dawa 0.2, or with no out=."
+        )
         answer(
             found.to_json(),
             f"Paid for: entry {entry.number} spent {shown(entry.epsilon or Fraction(0))} on dataset '{entry.dataset}'"
-            f" for release {found.finalised.release_id}. {said}{unknown}",
+            f" for release {found.finalised.release_id}. {said if found.file else unknown}",
             json=json,
         )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -184,7 +186,7 @@ def release(
             ),
             out=out,
         ).spec()
-        _check_registry(registry, spec)
+        _check_registry(registry, spec, save_spec)
         if isinstance(spec, dawa.spec.several.Several):
             together.release(spec, force=force, saved=save_spec is not None, json=json)
             return
@@ -193,7 +195,7 @@ def release(
         _made_and_told(spec, registry, force=force, json=json)
 
 
-def _check_registry(registry: str | None, spec: Spec | Several) -> None:
+def _check_registry(registry: str | None, spec: Spec | Several, save_spec: str | PathLike[str] | None) -> None:
     """Refuse what the registry cannot have, before anything is spent."""
     if registry is None:
         return
@@ -202,6 +204,8 @@ def _check_registry(registry: str | None, spec: Spec | Several) -> None:
     if spec.seed is not None:
         raise SpecError("A run with a seed is not private, and no registry should list it.", "leave out the seed.")
     dawa.publish.records.registry.check(registry)
+    if os.path.realpath(registry) in {os.path.realpath(path) for path in (spec.out, save_spec) if path is not None}:
+        raise FolderError(f"{registry} is named twice.", "choose another file for the draft.")
 
 
 def _made_and_told(spec: Spec, registry: str | None, *, force: bool, json: bool) -> None:
@@ -234,7 +238,11 @@ def _drafted(made: making.Made, registry: str) -> None:
     try:
         dawa.publish.records.registry.save(made.release, registry)
     except FolderError as error:
-        raise FolderError(f"{error.problem} The release itself is in {made.written.folder}.", error.hint) from None
+        raise FolderError(
+            f"{error.problem} The release itself is in {made.written.folder}.",
+            "do not release again, which costs again: dawa.publish.records.registry.save(dawa.load(FILE), NAME) writes"
+            " the draft, in Python.",
+        ) from None
 
 
 def _tell(spec: Spec, made: making.Made, registry: str | None) -> None:

@@ -25,7 +25,8 @@ class Verified:
         reserved: The entry that paid.
         finalised: The entry that named the release.
         receipt: Whether a receipt was there, and says the same.
-        file: Whether the ledger knows the file by its SHA-256, as it does since version 0.2.0.
+        file: Whether the ledger knows the file by its SHA-256. It does not before version 0.2.0, nor if the release was
+            made in memory and saved later; then nobody can tell whether what is there was changed.
     """
 
     reserved: Entry

@@ -104,7 +104,10 @@ def draw(release: GroupedRelease, path: str | PathLike[str]) -> None:
 def page(release: GroupedRelease) -> str:
     """What a notebook shows: pictures, what they cannot show, a line, and the privacy statement."""
     by = f" by {' and '.join(drawing.text(grouping.column) for grouping in release.by)}"
-    drawn = picture.element(figure(release, footed=False), release, by) if drawable(release) else ""
+
+    def drawn() -> str:
+        return picture.element(figure(release, footed=False), release, by) if drawable(release) else ""
+
     return picture.shown_in_notebooks(release, drawn, beside(release))
 
 

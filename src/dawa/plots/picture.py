@@ -1,6 +1,6 @@
 """The picture of a release: a histogram with its uncertainty along one axis, a map over two, or maps of all pairs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape
 from os import PathLike
@@ -10,7 +10,7 @@ import numpy as np
 
 from dawa.arrays import FloatArray, IntArray
 from dawa.axis.apart import touching
-from dawa.errors import OptionError, printable
+from dawa.errors import InstallationError, OptionError, printable
 from dawa.host import atomic
 from dawa.limits import MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
 from dawa.plots import corner, drawing, geography, scales
@@ -127,15 +127,19 @@ def element(drawn: "Figure", release: AnyRelease, by: str = "") -> str:
 
 def page(release: Release) -> str:
     """What a notebook shows of a release: a picture, what it cannot show, a line, and the privacy statement."""
-    return shown_in_notebooks(release, inline(release) if drawable(release) else "", beside(release))
+    return shown_in_notebooks(release, lambda: inline(release) if drawable(release) else "", beside(release))
 
 
-def shown_in_notebooks(release: AnyRelease, drawn: str, sentences: Sequence[str]) -> str:
-    """A title, a picture, what it cannot show, a line, and the privacy statement."""
+def shown_in_notebooks(release: AnyRelease, drawn: Callable[[], str], sentences: Sequence[str]) -> str:
+    """A title, a picture, what it cannot show, a line, and the privacy statement; or what a picture needs."""
+    try:
+        image = drawn()
+    except InstallationError as error:
+        image, sentences = "", [*sentences, f"{error.problem} {error.hint}"]
     line, statement = escape(repr(release)), escape(str(release.privacy))
     said = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
     title = f"<p><strong>{escape(title_of(release))}</strong></p>" if title_of(release) else ""
-    return f"<div>{title}{drawn}{said}<p><code>{line}</code></p><p><small>{statement}</small></p></div>"
+    return f"<div>{title}{image}{said}<p><code>{line}</code></p><p><small>{statement}</small></p></div>"
 
 
 class Steps(NamedTuple):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dawa.axis import AddressAxis, Axis, DateAxis
 from dawa.axis.written import borders
 from dawa.errors import InstallationError
+from dawa.host import extras
 from dawa.results import uhi
 from dawa.results.histogram import Histogram
 
@@ -25,7 +26,12 @@ if TYPE_CHECKING:
 
 
 def arrow(columns: dict[str, NDArray[Any]]) -> "pa.Table":
-    """Columns as an Arrow table: numbers, text, times with the zone of their axis."""
+    """Columns as an Arrow table: numbers, text, times with the zone of their axis.
+
+    Raises:
+        InstallationError: If Arrow is not installed.
+    """
+    extras.needed("A table of Arrow", ("pyarrow",))
     import pyarrow as pa  # noqa: PLC0415  slow to load
 
     return pa.table({name: _arrow(column) for name, column in columns.items()})
@@ -58,7 +64,12 @@ def polars_of(columns: dict[str, NDArray[Any]]) -> "pl.DataFrame":
 
 
 def ibis_of(columns: dict[str, NDArray[Any]]) -> "ibis.Table":
-    """Columns as a table of Ibis, which lives in memory: every backend takes it."""
+    """Columns as a table of Ibis, which lives in memory: every backend takes it.
+
+    Raises:
+        InstallationError: If Ibis is not installed.
+    """
+    extras.needed("A table of Ibis", ("ibis", "pyarrow"))
     import ibis  # noqa: PLC0415  slow to load
 
     return ibis.memtable(arrow(columns))

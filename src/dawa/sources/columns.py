@@ -161,7 +161,7 @@ def unit(source: Source, name: str) -> Unit:
     """Whose record a row is."""
     column = named(source, name, "unit=")
     kind, value = column.kind, column.value
-    if kind.is_nested() or kind.is_binary() or kind.is_json():
+    if kind.is_nested() or kind.is_binary() or kind.is_json() or kind.is_interval():
         raise SourceError(f"The column {name!r} holds {kind}, which names nobody.", "pass a column of identifiers.")
     if column.gone:
         return Unit(value.notnull() & value.notin(column.gone), value)

@@ -61,9 +61,9 @@ def audit(
     json: Json = False,
 ) -> None:
     """Audit."""
-    from dawa_bench.audit import display, parts  # noqa: PLC0415  see above
-
     with reported(json):
+        from dawa_bench.audit import display, parts  # noqa: PLC0415  see above
+
         if listed:
             _list(json=json)
             return

@@ -148,3 +148,11 @@ def test_nothing_is_made_up(tmp_path):
     release, data = made(tmp_path)
     assert not set(croissant.LEFT) & set(data)
     assert set(croissant.left(release)) == set(croissant.LEFT)
+
+
+@pytest.mark.parametrize("name", ["low", "cells", "from", "confidence"])
+def test_groups_are_text_whatever_their_column_is_called(tmp_path, read, name):
+    made(tmp_path, table={"age": TABLE["age"], name: TABLE["sex"]}, by=name, groups=["f", "m"])
+    rows = read()[1]
+    for table in ("buckets", "apart"):
+        assert {next(iter(row.values())) for row in rows[table]} >= {b"f", b"m"}

@@ -127,6 +127,10 @@ def test_the_command_writes_a_draft_beside_its_release(people):
     [
         (["--registry", "people.csv"], "exists already"),
         (["--registry", "no/where.yaml"], "no such folder"),
+        (["--registry", "x" * 300], "cannot be written"),
+        (["--registry", "./out"], "named twice"),
+        (["--registry", "a.toml", "--save-spec", "a.toml"], "named twice"),
+        (["--registry", "dawa-ledger.db-wal"], "SQLite"),
         (["--registry", "out.yaml", "--seed", "1"], "not private"),
     ],
 )
@@ -142,5 +146,7 @@ def test_a_draft_that_fails_late_says_where_the_release_is(people, monkeypatch):
         raise library.FolderError("It is full.", "make room.")
 
     monkeypatch.setattr(registry, "save", full)
-    refused(dawa(*people, "--dataset", "hr", "--registry", "out.yaml"), "It is full. The release itself is in out.")
+    late = dawa(*people, "--dataset", "hr", "--registry", "out.yaml")
+    refused(late, "It is full. The release itself is in out.")
+    assert "do not release again" in " ".join(late.err.split())
     assert library.load("out/release.json").privacy.epsilon == Fraction(1, 2)

@@ -14,7 +14,7 @@ from dawa.budget import shown
 from dawa.publish import readme
 from dawa.results import paid
 from dawa.results.about import About, is_link
-from dawa.results.grouped import AnyRelease
+from dawa.results.grouped import AnyRelease, GroupedRelease
 
 CROISSANT = "croissant.json"
 """What the file in a folder is called."""
@@ -158,8 +158,9 @@ def _file(name: str, path: Path) -> dict[str, Any]:
 
 
 def _records(file: str, header: Sequence[str], release: AnyRelease) -> dict[str, Any]:
-    """A table: its columns, and what they hold."""
+    """A table: its columns, and what they hold; the first ones name groups, whatever these are called."""
     name = file.removesuffix(".csv")
+    groups = len(release.by) if isinstance(release, GroupedRelease) else 0
     return {
         "@type": "cr:RecordSet",
         "@id": name,
@@ -170,10 +171,10 @@ def _records(file: str, header: Sequence[str], release: AnyRelease) -> dict[str,
                 "@type": "cr:Field",
                 "@id": f"{name}/{column}",
                 "name": column,
-                "dataType": _type(column, release),
+                "dataType": "sc:Text" if place < groups else _type(column, release),
                 "source": {"fileObject": {"@id": file}, "extract": {"column": column}},
             }
-            for column in header
+            for place, column in enumerate(header)
         ],
     }
 

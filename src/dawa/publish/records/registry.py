@@ -157,13 +157,25 @@ def check(path: str | os.PathLike[str]) -> None:
         FolderError: If it cannot be written there.
     """
     try:
-        taken, there = os.path.lexists(path), Path(path).absolute().parent.is_dir()
-    except ValueError:
-        taken, there = False, False
+        atomic.spare(Path(path))
+        there = Path(path).absolute().parent.is_dir()
+        taken = _taken(Path(path))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "this cannot be a name"
+        raise FolderError(f"{path} cannot be written: {reason}.", "choose another file.") from None
     if taken:
         raise FolderError(f"{path} exists already.", "choose another file: nothing is replaced.")
     if not there:
         raise FolderError(f"{path} cannot be written: there is no such folder.", "make it, or choose another file.")
+
+
+def _taken(path: Path) -> bool:
+    """Whether there is something of that name; OSError if there cannot be, as for names that are too long."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def _cap(release: AnyRelease) -> str:
