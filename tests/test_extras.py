@@ -140,6 +140,7 @@ def test_what_needs_more_says_so(core, tmp_path, command, extra):
     [
         ("dawa.release({'age': [1]}, dawa.Axis('age', 0, 9), epsilon=1)", "release"),
         ("dawa.Ledger", "release"),
+        ("dawa.sources.query", "release"),
         ("dawa.ledger.opened('ledger.db')", "release"),
         (f"dawa.load({str(RELEASES / 'age-dawa.json')!r}).plot()", "plots"),
         (f"dawa.load({str(RELEASES / 'age-dawa.json')!r}).to_arrow(0, 50)", "release"),

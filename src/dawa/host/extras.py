@@ -4,7 +4,9 @@
 and the ledger's database, which are twice as large; they come with an extra.
 """
 
+from collections.abc import Callable
 from importlib.util import find_spec
+from typing import Any
 
 from dawa.errors import InstallationError
 
@@ -43,6 +45,18 @@ def explained(error: ModuleNotFoundError) -> InstallationError | None:
     """The same for an import that failed; None if it was not one of these libraries."""
     name = (error.name or "").partition(".")[0]
     return _missing("This", name, BROUGHT_BY[name]) if name in BROUGHT_BY else None
+
+
+def explaining(imported: Callable[[str], Any]) -> Callable[[str], Any]:
+    """What imports a name when it is first used, and says which extra brings what is missing for it."""
+
+    def attribute(name: str) -> Any:  # noqa: ANN401  whatever it is called
+        try:
+            return imported(name)
+        except ModuleNotFoundError as error:
+            raise explained(error) or error from None
+
+    return attribute
 
 
 def _missing(what: str, name: str, extra: str) -> InstallationError:

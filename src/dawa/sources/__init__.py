@@ -2,5 +2,8 @@
 
 import lazy_loader
 
+from dawa.host import extras
+
 # Engines are slow to load, so the modules that use them are imported on first use.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_imported, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__ = extras.explaining(_imported)
