@@ -27,6 +27,15 @@ def written(axis: Axis, lo: ArrayLike, hi: ArrayLike) -> tuple[list[Any], list[A
     return _plain(axis, lo), _plain(axis, last)
 
 
+def series(parts: Sequence[str]) -> str:
+    """Names or phrases one after the other, as in a sentence.
+
+    >>> series(["age"]), series(["age", "sex"]), series(["age", "sex", "income"])
+    ('age', 'age and sex', 'age, sex and income')
+    """
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
 YEARS = (1000, 3000)
 """Whole numbers between these are taken for years, which are written without a comma."""
 

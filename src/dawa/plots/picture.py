@@ -10,6 +10,7 @@ import numpy as np
 
 from dawa.arrays import FloatArray, IntArray
 from dawa.axis.apart import touching
+from dawa.axis.written import series
 from dawa.errors import InstallationError, OptionError, printable
 from dawa.host import atomic
 from dawa.limits import MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
@@ -116,7 +117,7 @@ def element(drawn: "Figure", release: AnyRelease, by: str = "") -> str:
     body = text[text.index("<defs") :]
     begin, end = body.index("<style"), body.index("</style>") + len("</style>")
     box = text[text.index('viewBox="') :].split('"')[1]
-    along = " and ".join(drawing.text(axis.column) for axis in release.axes)
+    along = series([drawing.text(axis.column) for axis in release.axes])
     label = escape(f"{title}: released" if (title := drawing.text(title_of(release))) else "Released")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{box}" role="img"'

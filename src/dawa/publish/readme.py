@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dawa.axis.apart import clipped
 from dawa.axis.groups import combinations
-from dawa.axis.written import middle
+from dawa.axis.written import middle, series
 from dawa.publish import grouped
 from dawa.results.about import called, is_link
 from dawa.results.grouped import AnyRelease, GroupedRelease, inside_of
@@ -181,11 +181,11 @@ def _apart(release: AnyRelease) -> str:
 def along(release: AnyRelease) -> str:
     """What ranges are about, and what tells groups apart."""
     by = [f"`{grouping.column}`" for grouping in release.by] if isinstance(release, GroupedRelease) else []
-    return f"{_places(release)}{', by ' if by else ''}{' and '.join(by)}"
+    return f"{_places(release)}{', by ' if by else ''}{series(by)}"
 
 
 def _places(release: AnyRelease) -> str:
-    return " and ".join(f"`{axis.column}`" for axis in release.axes)
+    return series([f"`{axis.column}`" for axis in release.axes])
 
 
 def _edges(release: AnyRelease) -> list[str]:

@@ -20,7 +20,7 @@ from dawa.axis import Axis, DateAxis
 from dawa.axis.apart import clipped, named, patterns
 from dawa.axis.numbers import NumberAxis
 from dawa.axis.readings import UNITS, at, ticks
-from dawa.axis.written import readable, written
+from dawa.axis.written import readable, series, written
 from dawa.budget import shown
 from dawa.errors import FolderError, OptionError, ReleaseError
 from dawa.host import atomic
@@ -222,10 +222,10 @@ def _title(release: AnyRelease) -> str:
     """What the custodian calls it, or else what it is."""
     if release.about is not None and release.about.title:
         return release.about.title
-    by = "" if isinstance(release, Release) else f", by {' and '.join(one.column for one in release.by)}"
+    by = "" if isinstance(release, Release) else f", by {series([one.column for one in release.by])}"
     records = called(release.about)
     many = "How many," if records == RECORDS else f"How many {records},"
-    return f"{many} along {' and '.join(axis.column for axis in release.axes)}{by}"
+    return f"{many} along {series([axis.column for axis in release.axes])}{by}"
 
 
 def _description(about: About | None) -> str:
@@ -257,7 +257,7 @@ def _summary(release: AnyRelease) -> str:
     rest = "how sure that number is, and why it exposes nobody in the data."
     told = rest if release.privacy.exposes_nobody else "and how sure that number is."
     counted = f"how many {called(release.about)}{'' if isinstance(release, Release) else ' of each group'} lie in it"
-    return f"{how} of {' and '.join(ranges)}, and read about {counted}, {told}"
+    return f"{how} of {series(ranges)}, and read about {counted}, {told}"
 
 
 def _protected(privacy: PrivacyStatement) -> str:
