@@ -363,3 +363,12 @@ def test_scales_that_lose_too_much_are_never_drawn_from(monkeypatch):
     monkeypatch.setattr(efpa, "parameters_for", lambda *_: replace(honest, scales=honest.scales - 10**3))
     with pytest.raises(InvariantError, match="more than the"):
         run(Counts.of(np.ones(8)), dawa.workloads.identity(8), Fraction(1), Efpa(), Seeded(0))
+
+
+@settings(max_examples=300)
+@given(st.integers(0, 2**120), st.integers(1, 2**40))
+def test_a_root_in_steps_is_the_least_that_is_not_too_small(square, step):
+    """It bounds what a record moves a score by, so it may never be less."""
+    root = efpa._root_above(square, step)
+    assert (root * step) ** 2 >= square
+    assert root == 0 or ((root - 1) * step) ** 2 < square

@@ -12,14 +12,18 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy import stats
 
 from dawa.counts import Counts
 from dawa.errors import BudgetError, DawaError, InvariantError, OptionError
 from dawa.kernels import costs as deviation
+from dawa.limits import MOST_RECORDS
 from dawa.noise import discrete
 from dawa.noise.randomness import Seeded, randomness_for
+from dawa.partition import noisy_cost as costs_of
 from dawa.partition.noisy_cost import (
     FINEST,
     NoisyCost,
@@ -318,6 +322,24 @@ def test_the_lattice_is_coarser_where_sums_would_not_fit():
     ]
     assert lattices[0] == FINEST
     assert all(fine > coarse >= 1 for fine, coarse in pairwise(lattices))
+
+
+@settings(max_examples=200)
+@given(st.integers(1, 2**22), st.fractions(Fraction(1, 10**10), 1), st.fractions(Fraction(1, 10**10), 1))
+def test_no_sum_of_noisy_costs_wraps(size, epsilon1, epsilon2):
+    """All records in buckets of the worst shape, and noise as large as it gets in each cell; no finer lattice fits."""
+
+    def largest(lattice):
+        noise = 4 * lattice / epsilon1 * costs_of.REACH
+        return 2 * MOST_RECORDS * lattice + size * (1 + lattice / epsilon2 + noise)
+
+    try:
+        lattice = costs_of._lattice(size, epsilon1, epsilon2)
+    except BudgetError:
+        assert largest(1) >= 2**62
+    else:
+        assert largest(lattice) < 2**62
+        assert lattice == FINEST or largest(2 * lattice) >= 2**62
 
 
 @pytest.mark.parametrize(

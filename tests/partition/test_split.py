@@ -122,3 +122,14 @@ def test_nothing_is_surprising_enough_for_a_tiny_chance():
 def test_a_tiny_budget_is_refused_with_a_hint():
     with pytest.raises(BudgetError, match="Hint: raise epsilon"):
         split_table(Fraction(1, 10**8), 0.15, 0.3)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 3), Fraction(2)])
+def test_chances_of_stopping_on_the_worst_path_are_added_up_to_the_end(epsilon):
+    """At a point, every step above it, and 64 times above the table."""
+    table = split_table(epsilon, 0.15, 0.3)
+    stop = table.stop_probability()
+    for point in {0, 1, table.step - 1, table.step, len(stop) // 2, len(stop) - 1}:
+        every = range(point, -(-len(stop) // table.step) * table.step, table.step)  # whole steps, past the last entry
+        expected = math.fsum(stop[min(at, len(stop) - 1)] for at in every) + 64 * stop[-1]
+        assert math.isclose(table._stop_chances[point], expected, rel_tol=1e-12)
