@@ -71,7 +71,7 @@ ACCEPTED: tuple[Accepted, ...] = (
     Accepted(
         "src/dawa/counts.py",
         "_from_floats",
-        "What lies outside of the limits is refused by how much whichever; and clipping is symmetric in its first two.",
+        "However far outside of the limits a count lies, it is refused; and bounds may clip in either order.",
         (
             "MOST_RECORDS + 1 → MOST_RECORDS + 2",
             (
