@@ -21,6 +21,8 @@ from helpers.commands import dawa, names, refused
 
 AGES = ("--column", "age", "--range", "0:100", "--epsilon", "0.5", "--mechanism", "identity")
 AXIS = library.Axis("age", 0, 100)
+FILES = {"release.json", "buckets.csv", "apart.csv", "release.svg", "receipt.json", "croissant.json", "README.md"}
+"""A folder that was paid for, in which no ranges were asked."""
 PAID = {"epsilon": "0.5", "ledger": "dawa-ledger.db", "dataset": "hr"}
 TAKE_BACK = ("ledger", "take-back", "2", "--why", "x")
 
@@ -209,15 +211,7 @@ def test_on_a_disk_without_locks_all_that_was_written_is_found(monkeypatch, owne
         assert states(ended=True) == [traces.BOOKED]
     assert names() == {"people.csv", "dawa-ledger.db", target}
     if not single:
-        assert names("out") == {
-            "release.json",
-            "buckets.csv",
-            "apart.csv",
-            "release.svg",
-            "receipt.json",
-            "croissant.json",
-            "README.md",
-        }
+        assert names("out") == FILES
     file = "ages.json" if single else "out/release.json"
     assert library.load(file).id == book().history()[-1].release_id
 
@@ -436,15 +430,7 @@ def test_an_earlier_folder_that_cannot_be_moved(monkeypatch, code):
     refused(ran, "The earlier out cannot be moved aside", os.strerror(code), "the release is complete in")
     (other,) = Path().glob("out-*")
     assert str(other.absolute()) in ran.err
-    assert names(other) == {
-        "release.json",
-        "buckets.csv",
-        "apart.csv",
-        "release.svg",
-        "receipt.json",
-        "croissant.json",
-        "README.md",
-    }
+    assert names(other) == FILES
     assert names("out") == {"mine"}
     assert book().history()[-1].kind == "finalise"
 
