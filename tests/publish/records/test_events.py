@@ -91,6 +91,8 @@ def test_what_protects_others_does_not_add_up():
         event(made(1), made(1, unit="who", max_rows_per_unit=1))
     with pytest.raises(library.OptionError, match="no release"):
         event()
+    with pytest.raises(library.OptionError, match="something else"):
+        event("release.json")
     with pytest.raises(library.OptionError, match="accountant"):
         event(made(1), accountant="moments")
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from dawa import check
 from dawa.budget import rounded_up
 from dawa.errors import InstallationError, OptionError
-from dawa.results.grouped import AnyRelease
+from dawa.results.grouped import AnyRelease, GroupedRelease
+from dawa.results.release import Release
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
@@ -36,8 +37,8 @@ def event(*releases: AnyRelease, accountant: Accountant = "pld") -> "DpEvent":
         InstallationError: If dp_accounting is not installed.
     """
     chosen = check.one_of(accountant, "accountant", ("pld", "rdp"))
-    if not releases:
-        raise OptionError("There is no release.", "pass one or more of them.")
+    if not releases or not all(isinstance(one, (Release, GroupedRelease)) for one in releases):
+        raise OptionError("There is no release, or something else.", "pass one or more that dawa.load gives.")
     if len({(one.privacy.unit, one.privacy.unit_columns) for one in releases}) > 1:
         raise OptionError(
             "The releases protect different units, and what they cost does not add up.",
