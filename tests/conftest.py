@@ -16,8 +16,9 @@ __all__ = ["browser", "one_engine", "postgres", "spark"]
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in what it runs in the background
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # programs that tests start would compile all modules again and again
-settings.register_profile("without a clock", deadline=None)  # a busy machine breaks no law
-settings.load_profile("without a clock")
+settings.register_profile("explore", deadline=None)  # a busy machine breaks no law
+settings.register_profile("the same cases", deadline=None, derandomize=True)
+settings.load_profile("the same cases")
 LEFT_OUT = pytest.StashKey[int]()
 
 

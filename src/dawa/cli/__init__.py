@@ -4,6 +4,7 @@ Each command is a module here, with its name: a plain function and its ``HELP``,
 commands of its own. A module is imported when its command is asked for, so that ``dawa --help`` answers at once.
 """
 
+import gc
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -36,6 +37,9 @@ COMMANDS = {
 
 ELSEWHERE = {"bench": "dawa_bench.cli", "audit": "dawa_bench.audit.cli"}
 """Commands that another package brings, if it is installed. It is found by name: nothing here may import it."""
+
+MOST_YOUNG = 50_000
+"""How many new objects Python looks for garbage among. Libraries that load make very many, and all of them stay."""
 
 ANYTHING = {"ignore_unknown_options": True, "allow_extra_args": True}
 
@@ -133,6 +137,7 @@ def common(
 
 def main() -> None:
     """The entry point."""
+    gc.set_threshold(MOST_YOUNG)
     try:
         app(prog_name="dawa")
     except KeyboardInterrupt:  # before a command has begun, or after it has said what it did

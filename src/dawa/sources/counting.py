@@ -114,20 +114,20 @@ class Query:
         classes = unit_sizes(self.source, self.axes, self.unit, sizes, self.where, self.among)
         return Counts.sparse((len(sizes),), *self._numbers(classes, CELL, RECORDS))
 
-    def rows(self) -> Any:  # noqa: ANN401  Arrow is untyped
+    def rows(self) -> pa.Table:
         """Cell numbers and counts, of groups if there are groups, as the engine gives them."""
-        return self._fetched(self.expression)
+        return pa.table(self._fetched(self.expression))
 
-    def _fetched(self, expression: Expression) -> Any:  # noqa: ANN401  Arrow is untyped
+    def _fetched(self, expression: Expression) -> dict[str, IntArray]:
         """Columns of whole numbers; if the engine has also counted every row, the rest have no value."""
         found = self.source.fetch(expression)
-        if EVERY not in found.column_names:
-            return found.drop_null()
-        every, there = (found[name].to_numpy().sum() for name in (EVERY, RECORDS))
-        seen = found.drop_null()
-        cells = np.append(seen[CELL].to_numpy(), -1 - self.axes[0].apart.index("missing"))
-        records = np.append(seen[RECORDS].to_numpy(), every - there)
-        return pa.table({CELL: cells, RECORDS: records}).filter(pa.array(records > 0))
+        seen = {name: _whole(column) for name, column in zip(found.column_names, found.drop_null(), strict=True)}
+        if EVERY not in seen:
+            return seen
+        every, there = (_whole(found[name]).sum() for name in (EVERY, RECORDS))
+        cells = np.append(seen[CELL], -1 - self.axes[0].apart.index("missing"))
+        records = np.append(seen[RECORDS], every - there)
+        return {CELL: cells[records > 0], RECORDS: records[records > 0]}
 
     def _numbers(self, expression: Expression, *names: str) -> list[IntArray]:
         """Let the engine evaluate these columns of whole numbers.
@@ -141,7 +141,12 @@ class Query:
             raise
         except Exception as error:  # noqa: BLE001  engines raise errors of their own
             raise _failed(self.source.engine, type(error).__name__) from None
-        return [np.asarray(found[name].to_numpy(), np.int64) for name in names]
+        return [found[name] for name in names]
+
+
+def _whole(column: pa.ChunkedArray) -> IntArray:
+    """A column of whole numbers, not by ``to_numpy``: that loads pandas, where it is installed, for nothing."""
+    return np.from_dlpack(column.cast(pa.int64()).combine_chunks())
 
 
 def _failed(engine: str, kind: str) -> SourceError:

@@ -47,7 +47,7 @@ def source(
                 yield found
         return
     with _attached(path) as backend:
-        yield engines.source(backend, _found(backend, path, table), text=text)
+        yield engines.source(backend, _found(backend, path, table), text=text, alone=True)
 
 
 def kind(path: Path) -> str | None:

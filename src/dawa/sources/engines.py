@@ -26,8 +26,13 @@ def source(
     table: Any,  # noqa: ANN401
     names: tuple[str, ...] | None = None,
     text: Dialect | None = None,
+    *,
+    alone: bool = False,
 ) -> Source:
-    """A table in an engine, with what Ibis does not say about it, and what somebody declared about its text."""
+    """A table in an engine, with what Ibis does not say about it, and what somebody declared about its text.
+
+    ``alone`` says that all of it is in the embedded DuckDB, and nothing in Python's memory.
+    """
     there = tuple(table.columns) if names is None else names
     aware, huge = _aware(backend, table), _huge(backend, table)
 
@@ -43,7 +48,8 @@ def source(
         if backend.name == "pyspark":
             return backend.raw_sql(backend.compile(expression)).toArrow()
         if backend.name == "duckdb":
-            return interruptible(partial(backend.to_pyarrow, expression), backend.con.interrupt)
+            run = partial(_arrow, backend) if alone else backend.to_pyarrow
+            return interruptible(partial(run, expression), backend.con.interrupt)
         return backend.to_pyarrow(expression)
 
     return Source(
@@ -56,6 +62,11 @@ def source(
         casts=casts.can(backend),
         knows_zone=partial(casts.knows_zone, backend),
     )
+
+
+def _arrow(backend: Any, expression: Any) -> Any:  # noqa: ANN401
+    """What DuckDB finds. Ibis' own way would load pandas, where it is installed, for nothing."""
+    return backend.con.sql(backend.compile(expression)).to_arrow_table()
 
 
 def _check(backend: Any, expression: Any) -> None:  # noqa: ANN401

@@ -370,7 +370,7 @@ def _native(backend: Any, files: Parquet) -> Source:  # noqa: ANN401  Ibis'
     with engines.quietly():
         relation.create_view(streams.ROWS)
         table = backend.table(streams.ROWS)
-    return replace(engines.source(backend, table, files.names), sized=True)
+    return replace(engines.source(backend, table, files.names, alone=True), sized=True)
 
 
 def _batches(paths: Sequence[Where], form: str, kinds: Mapping[str, Kind]) -> Iterator[pa.RecordBatch]:

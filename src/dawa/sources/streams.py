@@ -13,6 +13,7 @@ from typing import Any
 
 import ibis
 import ibis.expr.datatypes as dt
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
@@ -266,10 +267,12 @@ class _Once:
 
 
 def _example(schema: pa.Schema) -> pa.Table:
-    """One made-up row: a query that cannot run is refused on it, before anything is paid."""
-    values: Sequence[Any] = [EXAMPLE if kind == TEXT else None for kind in schema.types]
-    arrays = [pa.array([value], kind) for value, kind in zip(values, schema.types, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    """One made-up row: a query that cannot run is refused on it, before anything is paid.
+
+    Its arrays are made without ``pa.array``, which loads pandas, where it is installed, for nothing.
+    """
+    words = pa.LargeStringArray.from_buffers(1, *map(pa.py_buffer, (np.array([0, len(EXAMPLE)]), EXAMPLE.encode())))
+    return pa.Table.from_arrays([words if kind == TEXT else pa.nulls(1, kind) for kind in schema.types], schema=schema)
 
 
 def _column(table: Any, place: int, kind: Kind) -> Column:  # noqa: ANN401  Ibis'
