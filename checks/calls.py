@@ -105,8 +105,8 @@ class Calls(Outside):
             return Value(private)
         if private and name not in rules.WHOLE_METHODS:
             return self._of_any(node, func, receiver, given)
-        floats = given.floats(expected=name in {"astype", "view"})
-        if name in {"astype", "view"}:
+        floats = given.floats(expected=name in rules.TYPING_METHODS)
+        if name in rules.TYPING_METHODS:
             known = any(value.refs or isinstance(place, ast.Constant) for value, place in given.every)
             if private and given.every and not known:
                 self.report(node, "private numbers take a type that is not known")

@@ -79,11 +79,11 @@ EXCUSED = {
 WHOLE_NUMPY = _listed(
     """abs absolute add add.reduceat add.reduce append arange argmax argmin argsort array array_equal asarray
     ascontiguousarray atleast_1d bincount bitwise_and bitwise_or broadcast_to clip concatenate cumsum delete diff
-    divmod empty_like equal flatnonzero flip floor_divide full full_like greater greater_equal hstack insert int64
-    isin ix_ less less_equal logical_and logical_not logical_or maximum maximum.accumulate maximum.reduceat minimum
-    minimum.accumulate minimum.reduceat mod moveaxis multiply negative nonzero not_equal ones_like pad prod ravel
-    ravel_multi_index remainder repeat reshape roll searchsorted sign sort split stack subtract sum swapaxes take
-    take_along_axis tile transpose uint64 unique unravel_index vstack where zeros_like"""
+    divmod empty_like equal flatnonzero flip floor_divide from_dlpack full full_like greater greater_equal hstack
+    insert int64 isin ix_ less less_equal logical_and logical_not logical_or maximum maximum.accumulate
+    maximum.reduceat minimum minimum.accumulate minimum.reduceat mod moveaxis multiply negative nonzero not_equal
+    ones_like pad prod ravel ravel_multi_index remainder repeat reshape roll searchsorted sign sort split stack
+    subtract sum swapaxes take take_along_axis tile transpose uint64 unique unravel_index vstack where zeros_like"""
 )
 """Functions of NumPy that give whole numbers for whole numbers."""
 
@@ -100,11 +100,15 @@ NAMELESS_NUMPY = frozenset({"iinfo", "errstate", "can_cast", "broadcast_shapes"}
 """Functions of NumPy whose result says nothing of the numbers that they are given."""
 
 WHOLE_METHODS = _listed(
-    """all any argmax argmin argsort as_py astype bit_count bit_length clip conjugate copy count cumsum diagonal dot
-    drop_null fill filter flatten get index item items keys max min nonzero pop popleft prod put ravel repeat
-    reshape reverse searchsorted sort squeeze sum swapaxes take to_numpy tolist tobytes transpose values view"""
+    """all any argmax argmin argsort as_py astype bit_count bit_length cast clip combine_chunks conjugate copy count
+    cumsum diagonal dot drop_null fill filter flatten get index item items keys max min nonzero pop popleft prod put
+    ravel repeat reshape reverse searchsorted sort squeeze sum swapaxes take to_numpy tolist tobytes transpose values
+    view"""
 )
 """Methods of arrays, numbers and containers that give whole numbers for whole numbers."""
+
+TYPING_METHODS = frozenset({"astype", "cast", "view"})
+"""Methods of arrays, NumPy's and Arrow's, that give the same numbers in another type."""
 
 KEEPERS = _listed("add append appendleft extend extendleft fill insert put setdefault update __setitem__ __setattr__")
 """Methods that put what they are given into what they belong to."""

@@ -59,8 +59,8 @@ EDITS = {
     "noise/choice.py": ("behind = int(scores.max()) - scores", "behind = float(scores.max()) - scores"),
     "noise/gates.py": ("_whole(exact) + centre - discrete", "_whole(exact) + centre / 2 - discrete"),
     "sources/counting.py": (
-        "np.append(seen[RECORDS].to_numpy(), every - there)",
-        "np.append(seen[RECORDS].to_numpy(), (every - there) / 2)",
+        "np.append(seen[RECORDS], every - there)",
+        "np.append(seen[RECORDS], (every - there) / 2)",
     ),
 }
 """A place in each module, and what is written there instead."""

@@ -23,6 +23,10 @@ UNSOUND = {
         def cast(exposed: Occupied) -> Any:
             return exposed.counts.astype("f4")  # here
     """,
+    "Arrow's cast": """
+        def cast(exposed: Occupied) -> Any:
+            return exposed.counts.cast("double")  # here
+    """,
     "a dtype by keyword": """
         def total(exposed: Occupied) -> Any:
             return exposed.counts.sum(dtype=np.float64)  # here

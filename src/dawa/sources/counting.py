@@ -122,7 +122,7 @@ class Query:
         """Columns of whole numbers; if the engine has also counted every row, the rest have no value."""
         found = self.source.fetch(expression)
         seen = {name: _whole(column) for name, column in zip(found.column_names, found.drop_null(), strict=True)}
-        if EVERY not in seen:
+        if EVERY not in found.column_names:
             return seen
         every, there = (_whole(found[name]).sum() for name in (EVERY, RECORDS))
         cells = np.append(seen[CELL], -1 - self.axes[0].apart.index("missing"))
@@ -146,7 +146,7 @@ class Query:
 
 def _whole(column: pa.ChunkedArray) -> IntArray:
     """A column of whole numbers, not by ``to_numpy``: that loads pandas, where it is installed, for nothing."""
-    return np.from_dlpack(column.cast(pa.int64()).combine_chunks())
+    return np.from_dlpack(column.cast("int64").combine_chunks())
 
 
 def _failed(engine: str, kind: str) -> SourceError:
