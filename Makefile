@@ -1,5 +1,6 @@
 # make demo   set everything up and release a small table of people
-# make test   set everything up and test every part, without long tests; make test-long runs those, make test-all both
+# make test   set everything up and test every part, without long tests; make test-long runs those, and laws on
+#             more examples; make test-all both
 # make coverage which lines and branches of the private path no test runs
 # make check  lint, type-check, no float on private numbers; needs npm for the scripts of pages
 # make mutants  small mistakes in the private path: which ones no test notices; half an hour
@@ -31,10 +32,10 @@ test: $(VENV)/.installed-dev
 	$(TESTS) -m "not long"
 
 test-long: $(VENV)/.installed-dev
-	$(TESTS) -m long
+	$(TESTS) -m "long or hypothesis" --hypothesis-profile=thorough
 
 test-all: $(VENV)/.installed-dev
-	$(TESTS)
+	$(TESTS) --hypothesis-profile=thorough
 
 coverage: $(VENV)/.installed-dev
 	rm -rf build/coverage

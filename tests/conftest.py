@@ -7,7 +7,7 @@ import signal
 import pytest
 from hypothesis import settings
 
-from helpers import long
+from helpers import examples, long
 from helpers.browser import browser
 from helpers.engine import one_engine
 from helpers.servers import postgres, spark
@@ -15,10 +15,9 @@ from helpers.servers import postgres, spark
 __all__ = ["browser", "one_engine", "postgres", "spark"]
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in what it runs in the background
+gc.set_threshold(50_000)  # very many objects are made, and nearly all of them stay
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # programs that tests start would compile all modules again and again
-settings.register_profile("explore", deadline=None)  # a busy machine breaks no law
-settings.register_profile("the same cases", deadline=None, derandomize=True)
-settings.load_profile("the same cases")
+settings.load_profile(examples.USUAL)
 LEFT_OUT = pytest.StashKey[int]()
 
 

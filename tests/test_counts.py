@@ -5,13 +5,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa.counts import Counts
 from dawa.errors import CountsError
 from dawa.layout.curve import Order
 from dawa.limits import MOST_RECORDS
+from helpers.examples import examples
 from helpers.grids import random_map, random_shape
 
 cells = st.lists(st.one_of(st.just(0), st.integers(0, 9), st.integers(0, 2**40)), min_size=1, max_size=30)
@@ -131,7 +132,7 @@ def test_what_is_not_finite_is_called_so(wrong):
 # --- several axes ---------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.integers(0, 2**32))
 def test_on_maps_every_record_keeps_its_cell(seed):
     rng = np.random.default_rng(seed)
@@ -145,7 +146,7 @@ def test_on_maps_every_record_keeps_its_cell(seed):
     assert (np.diff(counts.exposed.cells) > 0).all()
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.integers(0, 2**32))
 def test_occupied_cells_alone_make_the_same_counts(seed):
     rng = np.random.default_rng(seed)

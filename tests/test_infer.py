@@ -5,11 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa import infer
 from dawa.errors import OptionError
+from helpers.examples import examples
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 totals = st.lists(numbers, min_size=1, max_size=40).map(np.array)
@@ -32,7 +33,7 @@ def pooled(values):
     return [after - before for before, after in itertools.pairwise(sums)]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(totals)
 def test_nonnegative_has_no_negatives_and_keeps_the_total(values):
     found = infer.nonnegative(values)
@@ -41,21 +42,21 @@ def test_nonnegative_has_no_negatives_and_keeps_the_total(values):
     assert found.sum() == pytest.approx(max(values.sum(), 0), rel=1e-9, abs=1e-6)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.integers(-1000, 1000), min_size=1, max_size=12))
 def test_nonnegative_is_the_nearest_that_never_falls(values):
     expected = [float(one) for one in pooled(values)]
     np.testing.assert_allclose(infer.nonnegative(np.array(values, np.float64)), expected, rtol=0, atol=1e-9)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(totals)
 def test_nonnegative_is_the_same_from_either_end(values):
     found = infer.nonnegative(values)
     np.testing.assert_allclose(infer.nonnegative(values[::-1])[::-1], found, rtol=1e-9, atol=1e-6)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(totals, st.data())
 def test_no_other_totals_are_nearer_in_their_running_sums(values, data):
     found = np.cumsum(infer.nonnegative(values))
@@ -65,7 +66,7 @@ def test_no_other_totals_are_nearer_in_their_running_sums(values, data):
     assert gap[0] <= gap[1] * (1 + 1e-9) + 1e-3
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(totals)
 def test_nonnegative_changes_nothing_the_second_time(values):
     once = infer.nonnegative(values)
@@ -95,7 +96,7 @@ def test_nonnegative_by_example(before, after):
     assert values.tolist() == before, "the input stays as it was"
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(totals)
 def test_rounded_is_whole_and_its_running_sums_are_within_a_half(values):
     found = infer.rounded(values)
@@ -103,7 +104,7 @@ def test_rounded_is_whole_and_its_running_sums_are_within_a_half(values):
     assert np.abs(np.cumsum(found) - np.cumsum(values)).max() <= 0.5 + 1e-6
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(totals)
 def test_published_totals_are_what_was_asked_for(values):
     assert infer.postprocessed(values, "none") is values
@@ -115,7 +116,7 @@ def test_published_totals_are_what_was_asked_for(values):
         infer.postprocessed(values, "positive")
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.tuples(st.integers(1, 9), numbers), min_size=1, max_size=20))
 def test_cells_and_running_sums_tell_the_same_story(buckets):
     widths, values = (np.array(side) for side in zip(*buckets, strict=True))

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dawa
@@ -26,8 +26,9 @@ from dawa.sources.where_text import parsed
 from dawa.strategy.base import RESOLUTION
 from dawa.strategy.choose import choose
 from helpers.axes import dated, edged, numbered
+from helpers.examples import examples
 
-FEW = settings(max_examples=8, deadline=None)
+FEW = examples(8)
 COUNTS = st.lists(st.integers(0, 50), min_size=1, max_size=40)
 SEEDS = st.integers(0, 2**32)
 AGES = Axis("age", 0, 12, 3, outside="own")

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dawa
@@ -18,6 +18,7 @@ from dawa.strategy import choose
 from dawa.strategy.base import RESOLUTION
 from dawa.strategy.bumps import BumpStrategy, Patches
 from helpers.dense import random_bounds
+from helpers.examples import examples
 from helpers.grids import covered, random_corners, random_map, random_shape
 
 SHAPES = [(16, 16), (7, 11), (1, 9), (1, 1), (5, 6, 7), (3, 4, 5, 3)]
@@ -154,7 +155,7 @@ def test_transposing_counts_and_workload_asks_the_same():
 # --- merged buckets -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.integers(0, 2**32))
 def test_merging_on_a_map_joins_buckets_that_every_query_covers_alike(seed):
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa.arrays import frozen
@@ -22,6 +22,7 @@ from dawa.strategy.base import RESOLUTION
 from dawa.strategy.hats import HatStrategy
 from dawa.strategy.tree import TreeStrategy, level_offsets
 from dawa.workloads import all_ranges, identity, prefixes
+from helpers.examples import examples
 
 STRATEGIES = [name for name in choose.NAMES if name not in {"best", "bumps"}]  # bumps are for maps: test_bumps.py
 
@@ -82,7 +83,7 @@ def cases(draw):
 # --- exact sums -----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(cases())
 def test_column_sums_are_exact_and_within_the_allowance(case):
     epsilon, partition, strategy = case
@@ -95,7 +96,7 @@ def test_column_sums_are_exact_and_within_the_allowance(case):
         assert exact == allowed, "nor in any bucket"
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(cases())
 def test_no_record_loses_more_than_epsilon_in_exact_arithmetic(case):
     epsilon, partition, strategy = case
@@ -113,7 +114,7 @@ def test_no_record_loses_more_than_epsilon_in_exact_arithmetic(case):
         assert lost >= epsilon - room - 1 / scale
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(cases(), st.integers(0, 2**32))
 def test_no_float_touches_the_counts(case, seed):
     """With the noise taken away, answers are exact far beyond the 53 bits of a float."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa.axis import Axis, NumberAxis
@@ -15,6 +15,7 @@ from dawa.errors import AxisError, OptionError
 from dawa.limits import MOST_CELLS_ON_AXIS
 from helpers.axes import edged, numbered
 from helpers.binning import cell, found
+from helpers.examples import examples
 
 labels = st.lists(st.text(), min_size=1, max_size=20, unique=True) | st.lists(
     st.integers(-(2**40), 2**40), min_size=1, max_size=20, unique=True
@@ -73,7 +74,7 @@ def test_an_axis_describes_itself(axis, words):
 # --- numbers --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(numbered(), st.fractions(0, 1))
 def test_borders_are_exact(axis, part):
     value = axis.start + part * (axis.stop - axis.start)
@@ -90,7 +91,7 @@ def test_the_twin_agrees_with_the_borders(axis, value):
     assert (cell(axis, value) is None) == (axis.outside == "drop" and not inside)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.lists(st.integers(0, 99_999), min_size=1, max_size=20), st.sampled_from(["0.1", "0.01", "0.025", "0.3", "7"]))
 def test_a_number_is_counted_where_it_would_be_asked_for(digits, step):
     """``border`` reads 0.3 as three tenths; so do the engines."""

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa.axis import Axis
@@ -17,11 +17,12 @@ from dawa.axis.readings import ticks
 from dawa.errors import AxisError, OptionError
 from helpers.axes import dated
 from helpers.binning import date_borders
+from helpers.examples import examples
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(dated())
 def test_borders_are_those_of_the_calendar(axis):
     borders = date_borders(axis)
@@ -33,7 +34,7 @@ def test_borders_are_those_of_the_calendar(axis):
     assert Axis.from_json(axis.to_json()) == axis
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(dated())
 def test_runs_are_the_cells(axis):
     borders, runs = date_borders(axis), list(axis.runs())
@@ -42,7 +43,7 @@ def test_runs_are_the_cells(axis):
     assert [*found, ticks(axis.stop)] == borders
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(dated(), st.data())
 def test_a_time_lies_where_it_is_asked_for(axis, data):
     borders = date_borders(axis)

@@ -778,6 +778,7 @@ def test_a_rule_about_what_is_not_there_is_refused(path, old, new, missing):
     assert [(one.path, one.code) for one in found] == [(floats.EXCUSES, missing)]
 
 
+@pytest.mark.long
 def test_the_gates_are_all_that_there_are():
     """But for noisy costs, which stay private until they are compared."""
     functions = {name for name in whole().package.functions if name.startswith("dawa.noise.gates.")}

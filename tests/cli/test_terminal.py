@@ -93,6 +93,7 @@ def test_a_folder_that_was_removed(tmp_path):
     assert ran.stderr.decode() == "The current folder was removed. Hint: change to one that exists: cd.\n"
 
 
+@pytest.mark.long
 @pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", [b"line\nbreak \x1b[31m", b"not \xff text", b"[bold]x[bold]"])
 def test_folders_of_any_name(tmp_path, monkeypatch, name):

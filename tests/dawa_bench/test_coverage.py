@@ -43,6 +43,7 @@ def test_the_table_is_written_into_a_file(tmp_path, capsys):
     assert path.read_text(encoding="utf-8") in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_counts_without_a_margin_are_called_broken(monkeypatch, capsys):
     monkeypatch.setattr(answers, "factor_of", lambda *_: 0.0)
     assert run("greedy-h", "--releases", "60", "--search", "5") == 1

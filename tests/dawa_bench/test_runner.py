@@ -48,6 +48,7 @@ def lines(folder):
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
+@pytest.mark.long
 def test_killed_and_started_again_it_gives_the_same_numbers(few, tmp_path):
     broken, whole = tmp_path / "broken", tmp_path / "whole"
     process = started(broken, tmp_path)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-FOLDERS = {"bounds", "mechanisms", "plan", "plots", "results"}
+FOLDERS = {"axis", "bounds", "mechanisms", "plan", "plots", "publish", "records", "results"}
 """Tests of what is made from counts."""
 
 LAWS = {

@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa.errors import InvariantError
 from dawa.kernels import boxes
+from helpers.examples import examples
 from helpers.grids import random_corners, random_shape, random_tiling
 
 seeds = st.integers(0, 2**32)
@@ -34,7 +35,7 @@ def stretches(lo, hi, box_lo, box_hi):
     return found
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(seeds)
 def test_stretches_are_those_of_boxes_one_by_one(seed):
     rng, shape, box_lo, box_hi = random_case(seed)
@@ -52,7 +53,7 @@ def test_no_boxes_have_no_stretches_and_no_labels():
     assert boxes.labels(none, none, np.array([2, 3])).tolist() == [-1] * 6
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(seeds)
 def test_cells_without_a_box_and_with_two_are_known(seed):
     rng, shape, lo, hi = random_case(seed)

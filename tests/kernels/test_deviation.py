@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from dawa.errors import InvariantError
 from dawa.kernels import costs
+from helpers.examples import examples
 
 counts_lists = st.one_of(
     st.lists(st.integers(0, 3), min_size=1, max_size=24),
@@ -60,7 +61,7 @@ def test_half_a_power_of_two_is_lattice_enough_for_it(cells):
             assert (2 * costs.windows(values, ranks, length, length // 2) == exact).all()
 
 
-@settings(deadline=None, max_examples=5)
+@examples(5)
 @given(st.integers(0, 2**32 - 1))
 def test_by_start_and_by_length_agree_on_long_heavy_tails(seed):
     cells = (np.random.default_rng(seed).pareto(0.5, 300) * 10).astype(np.int64) % 2**36

@@ -21,6 +21,7 @@ from dawa.errors import InvariantError
 from dawa.kernels import draw as kernel
 from dawa.kernels import native
 from dawa.kernels.native import Kernel
+from helpers.examples import examples
 
 SCALES = [
     (1, 1),
@@ -137,7 +138,7 @@ def test_matches_its_twin(scale: tuple[int, int], *, signed: bool):
 
 
 @pytest.mark.long
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(
     stream=st.lists(st.sampled_from(BOUNDARIES) | st.integers(0, 255), max_size=80),
     scales=st.lists(st.sampled_from(SCALES) | st.tuples(PARTS, PARTS), min_size=1, max_size=6),
@@ -238,7 +239,7 @@ def test_the_largest_draw_fits_and_a_larger_one_is_refused():
     assert climbed(2**40, 5000) == (5000 * 2**40, False)
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(
     stream=st.lists(st.sampled_from(BOUNDARIES) | st.integers(0, 255), max_size=80),
     candidates=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2**56 - 1)), min_size=1, max_size=9),

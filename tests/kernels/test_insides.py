@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa.errors import InvariantError
 from dawa.kernels import insides
+from helpers.examples import examples
 
 
 def slowly(label, totals, rounds, most):
@@ -34,7 +35,7 @@ def slowly(label, totals, rounds, most):
     return np.where(back < 1, even + back * (level - even), level)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(st.integers(1, 7), min_size=1, max_size=4),
     st.integers(1, 12),

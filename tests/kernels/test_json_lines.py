@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa.errors import InvariantError
@@ -13,6 +13,7 @@ from dawa.kernels import json_lines as kernel
 from dawa.limits import MOST_JSON_DEPTH
 from dawa.sources.json_lines import _tree
 from helpers import json_twin
+from helpers.examples import examples
 from helpers.json_twin import lines, read
 
 COLUMNS = ["x", "a.b", "a", "é", "a.b.c", "", "x.x"]
@@ -27,7 +28,7 @@ VALUES = [
     "{,}",
 ]  # fmt: skip
 PIECES = [*KEYS, *VALUES, "{", "}", "[", "]", ":", ",", " ", "\t", "\r", "\ufeff", "\\", '"']
-LAW = settings(max_examples=200, deadline=None)
+LAW = examples(200)
 
 
 def value(rng, depth=0):

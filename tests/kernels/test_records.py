@@ -4,13 +4,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa.errors import InvariantError
 from dawa.kernels import native, records
 from dawa.kernels.native import Kernel
 from dawa.kernels.records import NONE, QUOTED, SLACK, SPARE, START
+from helpers.examples import examples
 from helpers.reading import as_text, cut, fitted, named
 
 PIECES = [
@@ -121,7 +122,7 @@ def test_a_text_whose_places_do_not_fit_is_refused():
 # --- records --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(TEXTS, st.sampled_from(DIALECTS), st.integers(1, 5), st.sampled_from([0, 3, 20, 2**24]), st.data())
 def test_records_are_those_of_a_slow_automaton(data, marks, columns, most, draw):
     dialect = named(columns, **marks)
@@ -132,7 +133,7 @@ def test_records_are_those_of_a_slow_automaton(data, marks, columns, most, draw)
     assert [tuple(map(as_text, row)) for row in found] == twin
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(TEXTS, TEXTS, st.sampled_from(DIALECTS), st.integers(1, 3))
 def test_what_is_cut_before_the_end_is_the_beginning_of_all(data, more, marks, columns):
     """And reading goes on where the last whole record ended."""
@@ -143,7 +144,7 @@ def test_what_is_cut_before_the_end_is_the_beginning_of_all(data, more, marks, c
     assert first + rest == split(data + more, dialect, columns, wanted)[0]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(TEXTS, st.sampled_from(DIALECTS), st.booleans(), st.booleans(), st.sampled_from([START, 1, QUOTED]))
 def test_a_reading_that_begins_anywhere_stays_inside(data, marks, last, skip, mode):
     _, (after, understood, _) = split(data, named(3, **marks), 3, [2, 0], last=last, skip=skip, mode=mode)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dawa
@@ -15,6 +15,7 @@ from dawa.partition.buckets import Buckets
 from dawa.queries.bucket_queries import BucketQueries, Closed
 from dawa.queries.workload import Workload
 from helpers.dense import gram_of
+from helpers.examples import examples
 from helpers.grids import covered, random_corners, random_map, random_shape, random_tiling
 
 seeds = st.integers(0, 2**32)
@@ -34,7 +35,7 @@ def random_case(seed, **options):
     return rng, shape, random_tiling(rng, shape, **options)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(seeds)
 def test_every_cell_has_the_label_of_its_box(seed):
     _, shape, boxes = random_case(seed)
@@ -43,7 +44,7 @@ def test_every_cell_has_the_label_of_its_box(seed):
     assert boxes.bounds.tolist() == [0, *np.cumsum(sizes)]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(seeds)
 def test_rectangles_take_each_box_in_proportion(seed):
     rng, shape, boxes = random_case(seed)
@@ -77,7 +78,7 @@ def test_more_stretches_than_are_held_at_first():
 # --- as a partition -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seeds)
 def test_as_buckets_they_hold_the_records_of_their_cells(seed):
     rng, shape, boxes = random_case(seed)
@@ -89,7 +90,7 @@ def test_as_buckets_they_hold_the_records_of_their_cells(seed):
     assert totals.tolist() == sums
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seeds)
 def test_their_cells_are_lined_up_one_box_after_the_other(seed):
     rng, shape, boxes = random_case(seed)
@@ -102,7 +103,7 @@ def test_their_cells_are_lined_up_one_box_after_the_other(seed):
     assert (np.ravel_multi_index(partition.cells(places, shape).T, shape) == order[places]).all()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seeds)
 def test_without_boxes_buckets_are_stretches_of_the_curve(seed):
     rng, shape, _ = random_case(seed)
@@ -116,7 +117,7 @@ def test_without_boxes_buckets_are_stretches_of_the_curve(seed):
     assert (np.ravel_multi_index(partition.cells(places, shape).T, shape) == Order(shape).flat()[places]).all()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seeds)
 def test_a_workload_of_every_cell_needs_no_list_on_boxes(seed):
     _, shape, boxes = random_case(seed)

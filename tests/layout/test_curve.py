@@ -5,12 +5,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa.errors import WorkloadError
 from dawa.layout import curve
 from dawa.layout.curve import Order
+from helpers.examples import examples
 from helpers.grids import covered
 
 shapes = st.one_of(
@@ -112,7 +113,7 @@ def test_the_list_of_all_cells_does_not_change():
 
 
 @pytest.mark.long
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(boxes())
 def test_runs_equal_brute_force(case):
     shape, lo, hi = case
@@ -126,7 +127,7 @@ def test_runs_equal_brute_force(case):
         assert found.tolist() == expected.tolist(), "quarters of cells multiply exactly"
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(boxes())
 def test_runs_are_sorted_disjoint_and_as_few_as_can_be(case):
     shape, lo, hi = case
@@ -195,7 +196,7 @@ def test_boxes_with_too_many_runs_are_refused_before_they_fill_the_memory(monkey
 
 
 @pytest.mark.long
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(boxes(), st.data())
 def test_inside_buckets_only_the_sum_of_weights_is_kept(case, data):
     shape, lo, hi = case

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dawa
@@ -19,6 +19,7 @@ from dawa.noise import discrete, gates
 from dawa.noise.randomness import Seeded
 from dawa.partition.uniform_grid import cuts
 from helpers import forced
+from helpers.examples import examples
 
 # --- grids ----------------------------------------------------------------------------------------------------------
 
@@ -34,7 +35,7 @@ def slice_of(length, count, cell):
     return int(np.searchsorted(cuts(length, count), cell, side="right")) - 1
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(grids(), st.data())
 def test_labels_are_those_of_the_cuts(grid, data):
     """Cell by cell: first the coarse box, then the fine one inside it."""
@@ -76,7 +77,7 @@ def test_fine_grids_are_those_of_the_paper():
 # --- least squares --------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.integers(0, 2**32), st.floats(0.05, 0.95))
 def test_both_levels_agree_as_dense_least_squares_has_it(boxes, seed, share):
     rng = np.random.default_rng(seed)

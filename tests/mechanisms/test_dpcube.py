@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dawa
@@ -20,6 +20,7 @@ from dawa.mechanisms.dpcube import Dpcube, combined, estimated, even_boxes, loss
 from dawa.noise import discrete, gates
 from dawa.noise.randomness import Seeded
 from helpers import forced
+from helpers.examples import examples
 
 # --- the kd-tree ----------------------------------------------------------------------------------------------------
 
@@ -43,7 +44,7 @@ def slow_boxes(cells, variance, tolerance, lo=None):
     return slow_boxes(left, variance, tolerance, lo) + slow_boxes(right, variance, tolerance, beyond)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(
     st.lists(st.integers(1, 6), min_size=1, max_size=4),
     st.integers(0, 2**32),
@@ -85,7 +86,7 @@ def test_even_cells_are_one_box_even_without_noise():
         assert len(even_boxes(np.full(math.prod(shape), 3), shape, plan, 2.0)) == 1
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 2**32))
 def test_both_measurements_are_averaged_by_the_inverse_of_their_variances(rows, columns, seed):
     rng = np.random.default_rng(seed)

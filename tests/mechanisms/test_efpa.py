@@ -30,6 +30,7 @@ from dawa.mechanisms.efpa import (
 )
 from dawa.noise.randomness import Seeded
 from dawa.queries.workload import Workload
+from helpers.examples import examples
 
 SIZES = [1, 2, 3, 4, 5, 8, 13, 64, 101]
 ORIGINAL = Efpa(share=Fraction(1, 2), weights="equal", cells=False)
@@ -365,7 +366,7 @@ def test_scales_that_lose_too_much_are_never_drawn_from(monkeypatch):
         run(Counts.of(np.ones(8)), dawa.workloads.identity(8), Fraction(1), Efpa(), Seeded(0))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.integers(0, 2**120), st.integers(1, 2**40))
 def test_a_root_in_steps_is_the_least_that_is_not_too_small(square, step):
     """It bounds what a record moves a score by, so it may never be less."""

@@ -34,6 +34,7 @@ from dawa.mechanisms.mwem import (
 from dawa.noise import discrete
 from dawa.noise.randomness import Seeded
 from dawa.queries.workload import Workload
+from helpers.examples import examples
 
 
 def whole(cells):
@@ -347,7 +348,7 @@ def rectangles(draw, shape):
     return Workload.rectangles(np.array(ends)[:, :, 0], np.array(ends)[:, :, 1], shape)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data(), st.lists(st.integers(1, 6), min_size=2, max_size=3).map(tuple))
 def test_rectangles_are_answered_exactly_in_steps_of_the_lattice(data, shape):
     """Against the dense weights of every cell, rounded: what is claimed about runs holds for rectangles."""
@@ -366,7 +367,7 @@ def test_rectangles_are_answered_exactly_in_steps_of_the_lattice(data, shape):
     np.testing.assert_allclose(queries.estimated(bounds, mass), slow, atol=0.5 + 1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.data(), st.lists(st.integers(1, 6), min_size=2, max_size=3).map(tuple), st.integers(1, 4))
 def test_segments_do_what_cells_of_a_map_would(data, shape, passes):
     queries = candidates(data.draw(rectangles(shape)))

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import opendp.prelude as dp
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
@@ -21,6 +21,7 @@ from dawa.arrays import FloatArray, IntArray, WordArray
 from dawa.errors import BudgetError, OptionError
 from dawa.noise import discrete, discrete_laplace
 from dawa.noise.randomness import Seeded
+from helpers.examples import examples
 
 RARE = 1e-6
 SCALES = [
@@ -167,7 +168,7 @@ class Recorded:
         return self.everything[self.position - count : self.position]
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     seed=st.integers(0, 2**32),
     buffer=st.integers(1, 9),

@@ -5,13 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa import workloads
 from dawa.partition.buckets import Buckets, StopRule
 from dawa.partition.split import split_table
 from dawa.queries.workload import Workload
+from helpers.examples import examples
 
 RESOLUTION = 2**16
 shares = st.fractions(Fraction(1, 1000), Fraction(999, 1000), max_denominator=1000)
@@ -32,7 +33,7 @@ def partitions(draw, *, most=20):
 # --- allowance ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(partitions())
 def test_records_of_each_kind_lose_at_most_epsilon(case):
     epsilon, partition = case
@@ -63,7 +64,7 @@ def asked(draw):
     return epsilon, partition, Workload.ranges([a for a, _ in chosen], [b for _, b in chosen], n)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(asked(), st.integers(0, 2**32))
 def test_merging_changes_no_answer_whatever_the_totals(case, seed):
     _, partition, workload = case
@@ -78,7 +79,7 @@ def test_merging_changes_no_answer_whatever_the_totals(case, seed):
 
 
 @pytest.mark.long
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(asked())
 def test_merging_drops_every_bound_that_nothing_needs(case):
     """A bound goes if and only if no query tells its two buckets apart, and both have paid alike."""
@@ -95,7 +96,7 @@ def test_merging_drops_every_bound_that_nothing_needs(case):
 
 
 @pytest.mark.long
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(asked())
 def test_merging_carries_payments_and_stops_along(case):
     epsilon, partition, workload = case

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dawa
@@ -20,6 +20,7 @@ from dawa.noise.randomness import Seeded
 from dawa.partition import Gauge, gauge
 from dawa.partition.gauge import MOST_CUTS, crowding, cut_once, cuts, loss, parameters_for, pieces
 from dawa.partition.walk import Nodes
+from helpers.examples import examples
 from helpers.trees import Fours, brute_score, fours, pairs_of_neighbours, spans
 
 EPSILON = Fraction(4)
@@ -183,7 +184,7 @@ def test_a_part_has_the_number_of_buckets_nearest_to_what_its_unevenness_is_wort
         assert cut in best
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(1, 300), st.integers(0, 2**32), st.sampled_from(["0.1", "1", "30"]))
 def test_buckets_divide_any_domain(size, seed, epsilon):
     rng = np.random.default_rng(seed)
@@ -197,7 +198,7 @@ def test_buckets_divide_any_domain(size, seed, epsilon):
     assert found.spent_least <= found.spent < Fraction(epsilon)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(1, 300), st.lists(st.integers(0, MOST_CUTS), min_size=1, max_size=8))
 def test_pieces_are_equal_stretches_of_their_part(size, wanted):
     parts = cut_once(cut_once(gauge.whole(size, 4), size, 4), size, 4)

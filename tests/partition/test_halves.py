@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dawa
@@ -17,6 +17,7 @@ from dawa.partition import Halves, Walk, walk
 from dawa.partition.choose import method
 from dawa.partition.halves import Unevenness
 from dawa.partition.walk import whole
+from helpers.examples import examples
 from helpers.trees import CELLS, HEIGHT, pairs_of_neighbours, trees
 
 EPSILON = Fraction(4)
@@ -60,7 +61,7 @@ COUNTS = st.lists(st.one_of(st.just(0), st.integers(0, 5), st.integers(0, 2**30)
 # --- scores ---------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(COUNTS, st.integers(0, 12))
 def test_scores_equal_brute_force_exactly(cells, tolerated):
     nodes = nodes_of(len(cells))
@@ -68,7 +69,7 @@ def test_scores_equal_brute_force_exactly(cells, tolerated):
     assert found.tolist() == [brute(cells, tolerated, *node) for node in nodes]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=40), st.integers(0, 12), st.data())
 def test_one_record_moves_scores_on_its_path_by_at_most_one_and_children_score_no_more(cells, tolerated, data):
     other, cell = list(cells), data.draw(st.integers(0, len(cells) - 1))
@@ -83,7 +84,8 @@ def test_one_record_moves_scores_on_its_path_by_at_most_one_and_children_score_n
         assert all(score >= less for (a, b), less in known.items() if start <= a and b <= stop)
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.long
+@examples(25)
 @given(st.lists(st.integers(0, 2**62 - 1), min_size=1, max_size=12, unique=True), st.integers(1, 9), st.data())
 def test_on_the_largest_domain_scores_equal_those_on_all_nodes_around_the_records(places, tolerated, data):
     cells = np.array(sorted(places))

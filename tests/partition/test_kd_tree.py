@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -21,6 +21,7 @@ from dawa.noise.randomness import Seeded
 from dawa.partition import kd_tree
 from dawa.partition.kd_tree import KdTree, cut_scores, medians, parameters_for
 from dawa.queries.bucket_queries import BucketQueries
+from helpers.examples import examples
 
 
 def grown(counts, options, epsilon=1, seed=0):
@@ -120,7 +121,7 @@ def test_cuts_are_drawn_with_the_exact_chances():
     assert statistic < stats.chi2.isf(1e-6, len(exact) - 1)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.integers(1, 9), min_size=1, max_size=4),
     st.integers(0, 4),
@@ -146,7 +147,7 @@ def test_scales_that_lose_too_much_are_never_drawn_from(monkeypatch):
 shapes = st.lists(st.integers(1, 9), min_size=1, max_size=4).map(tuple)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(shapes, st.integers(0, 3), st.one_of(st.none(), st.integers(3, 5)), st.integers(0, 2**32))
 def test_boxes_tile_the_grid_and_inner_nodes_hold_the_boxes_below_them(shape, levels, height, seed):
     counts = np.random.default_rng(seed).poisson(3, shape)
@@ -165,7 +166,7 @@ def test_boxes_tile_the_grid_and_inner_nodes_hold_the_boxes_below_them(shape, le
     assert found.totals(exposed, shape).tolist() == [counts.ravel()[box].sum() for box in boxes]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(shapes.filter(lambda shape: len(shape) > 1), st.integers(0, 3), st.booleans(), st.integers(0, 2**32))
 def test_queries_found_from_the_root_are_those_found_box_by_box(shape, levels, whole, seed):
     rng = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy import stats
@@ -33,6 +33,7 @@ from dawa.partition.noisy_cost import (
     parameters_for,
     sensitivity,
 )
+from helpers.examples import examples
 
 KINDS = list(product(("powers", "all"), ("laplace", "exponential")))
 
@@ -324,7 +325,7 @@ def test_the_lattice_is_coarser_where_sums_would_not_fit():
     assert all(fine > coarse >= 1 for fine, coarse in pairwise(lattices))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.integers(1, 2**22), st.fractions(Fraction(1, 10**10), 1), st.fractions(Fraction(1, 10**10), 1))
 def test_no_sum_of_noisy_costs_wraps(size, epsilon1, epsilon2):
     """All records in buckets of the worst shape, and noise as large as it gets in each cell; no finer lattice fits."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -20,6 +20,7 @@ from dawa.noise import discrete
 from dawa.noise.randomness import Seeded
 from dawa.partition import php
 from dawa.partition.php import Php, chosen, cut_scores, keep_scores, parameters_for
+from helpers.examples import examples
 
 
 def brute_deviation(cells):
@@ -29,14 +30,14 @@ def brute_deviation(cells):
 counts_of_any_size = st.lists(st.one_of(st.just(0), st.integers(0, 5), st.integers(0, 2**40)), min_size=1, max_size=24)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(counts_of_any_size)
 def test_bisections_equal_brute_force_exactly(cells):
     exact = [brute_deviation(cells[:i]) + brute_deviation(cells[i:]) for i in range(len(cells))]
     assert kernels.bisect.bisections(np.array(cells)).tolist() == exact
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(counts_of_any_size, st.data())
 def test_one_record_moves_every_score_by_at_most_one(cells, data):
     more = list(cells)
@@ -160,7 +161,7 @@ def test_cuts_are_drawn_with_the_exact_chances():
 # --- structure ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(1, 200), st.integers(0, 2**32), st.sampled_from(["1/1000", "0.1", "30", "100000"]))
 def test_buckets_divide_any_domain_and_cost_at_most_their_share(size, seed, epsilon):
     epsilon = Fraction(epsilon)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -17,6 +17,7 @@ from dawa.errors import BudgetError, InvariantError, OptionError
 from dawa.noise.randomness import Seeded
 from dawa.partition import privtree
 from dawa.partition.privtree import PrivTree, grown, laplace_table
+from helpers.examples import examples
 from helpers.trees import CELLS, HEIGHT, leaves, trees
 
 
@@ -72,7 +73,7 @@ def test_every_table_is_certified_and_wastes_little(epsilon, fan):
     assert epsilon * Fraction(999, 1000) < Fraction(table.loss) <= epsilon
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.fractions(min_value=Fraction(1, 200), max_value=3), st.sampled_from([2, 4, 8, 16]))
 def test_any_budget_is_certified(epsilon, fan):
     assert epsilon * Fraction(9, 10) <= Fraction(laplace_table(epsilon, fan).loss) <= epsilon
@@ -186,7 +187,7 @@ def test_the_number_of_axes_decides_on_the_number_of_parts_unless_the_user_does(
     assert PrivTree().choose_boxes(exposed, (8, 8), Fraction(4), Seeded(1)).bounds[:5].tolist() == [0, 1, 2, 3, 4]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(0, 2**32))
 def test_buckets_divide_grids_of_any_shape(shape, seed):
     counts = np.random.default_rng(seed).poisson(4, shape)
@@ -206,7 +207,7 @@ def test_parts_that_make_no_sense_are_refused(fan):
 # --- structure ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(1, 300), st.integers(0, 2**32), st.sampled_from(["0.01", "1", "30", "100000"]))
 def test_buckets_divide_any_domain_and_cost_at_most_their_share(size, seed, epsilon):
     epsilon = Fraction(epsilon)

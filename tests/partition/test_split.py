@@ -3,12 +3,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa.errors import BudgetError
 from dawa.partition.split import SplitTable, log_knots, split_table
 from dawa.partition.walk import Walk
+from helpers.examples import examples
 
 
 def chain_loss(table: SplitTable) -> float:
@@ -33,7 +34,7 @@ def test_the_dynamic_program_equals_plain_recursion(epsilon):
     assert table.loss == pytest.approx(chain_loss(table), rel=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     st.lists(st.integers(1, 2**64 - 2), min_size=2, max_size=40),
     st.integers(1, 9),
@@ -53,7 +54,7 @@ def test_a_stop_below_a_split_counts_both():
     assert chain_loss(table) == pytest.approx(both, rel=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.lists(st.integers(2**63, 2**63 + 2**62), min_size=4, max_size=12), st.integers(2, 4))
 def test_the_dynamic_program_is_right_where_stops_are_worse(words, step):
     table = SplitTable(step, 0, np.array(sorted(words), np.uint64), Fraction(1), 0.15, 0.0)
@@ -71,7 +72,7 @@ def test_every_shipped_table_loses_at_most_its_share_and_wastes_little(epsilon):
 
 
 @given(st.fractions(min_value=Fraction(1, 50), max_value=3))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_any_budget_is_certified(epsilon):
     assert Fraction(split_table(epsilon, 0.15, -0.7).loss) <= epsilon
 

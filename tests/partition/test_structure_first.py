@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -29,6 +29,7 @@ from dawa.partition.structure_first import (
     verdict_numbers,
     worthwhile,
 )
+from helpers.examples import examples
 
 
 def brute_absolute(cells):
@@ -42,7 +43,7 @@ def brute_squared(cells):
 BRUTE = {"absolute": brute_absolute, "squared": brute_squared}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.sampled_from(["absolute", "squared"]),
     st.lists(st.one_of(st.just(0), st.integers(0, 9), st.integers(0, 2**16)), min_size=1, max_size=16),
@@ -56,7 +57,7 @@ def test_costs_equal_brute_force_exactly(kind, cells, data):
         assert found[i, j] == BRUTE[kind](cells[marks[i] : marks[j]])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(1, 6), st.integers(1, 4), st.integers(0, 2**32))
 def test_prefixes_equal_the_least_of_all_divisions(parts, buckets, seed):
     cost = np.random.default_rng(seed).integers(0, 2**40, (parts + 1, parts + 1))
@@ -67,7 +68,7 @@ def test_prefixes_equal_the_least_of_all_divisions(parts, buckets, seed):
         assert best[number - 1, end] == min(exact, default=kernels.bisect.UNREACHED)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.integers(1, 20), st.lists(st.integers(0, 25), min_size=2, max_size=6), st.data())
 def test_one_record_moves_the_cost_of_a_division_by_at_most_the_sensitivity(bound, cells, data):
     more = list(cells)
@@ -173,7 +174,7 @@ def test_bounds_and_verdict_are_drawn_with_the_exact_chances():
 # --- structure ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.integers(1, 200),
     st.integers(0, 2**32),

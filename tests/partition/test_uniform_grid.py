@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -22,6 +22,7 @@ from dawa.partition.uniform_grid import crowding, cuts, loss, parts, sides
 from dawa.strategy import tree
 from dawa.strategy.base import RESOLUTION
 from helpers import forced
+from helpers.examples import examples
 
 shapes = st.lists(st.integers(1, 9), min_size=1, max_size=4).map(tuple)
 
@@ -172,7 +173,7 @@ def test_scales_that_lose_too_much_are_never_drawn_from(monkeypatch):
 # --- boxes ----------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(shapes, st.integers(0, 2**32), st.sampled_from(["1/1000", "0.1", "1", "30", "100000"]))
 def test_boxes_tile_any_grid_and_totals_are_those_of_the_boxes(shape, seed, epsilon):
     rng = np.random.default_rng(seed)

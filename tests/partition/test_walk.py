@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa import kernels
@@ -16,6 +16,7 @@ from dawa.layout.curve import Order
 from dawa.noise.randomness import Seeded
 from dawa.partition import walk as walks
 from dawa.partition.walk import Nodes, Walk, two_phase, walk, whole
+from helpers.examples import examples
 from helpers.trees import CELLS, HEIGHT, Fours, brute_score, fours, leaves, pairs_of_neighbours, spans, trees
 
 
@@ -26,14 +27,14 @@ def scores_of(cells, intervals):
     return kernels.walk.median_deviations(exposed.cells, exposed.counts, before, lo, hi)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.one_of(st.just(0), st.integers(0, 5), st.integers(0, 2**40)), min_size=1, max_size=24))
 def test_scores_equal_brute_force_exactly(cells):
     intervals = list(itertools.combinations(range(len(cells) + 1), 2))
     assert scores_of(cells, intervals).tolist() == [brute_score(cells[lo:hi]) for lo, hi in intervals]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=16), st.data())
 def test_one_record_moves_a_score_by_at_most_one_and_children_score_no_more(cells, data):
     other = list(cells)
@@ -238,7 +239,7 @@ def test_the_largest_domain_is_divided_by_every_fan(fan):
 # --- structure ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(1, 300), st.integers(0, 2**32), st.sampled_from(["0.1", "1", "30"]))
 def test_buckets_divide_any_domain(size, seed, epsilon):
     rng = np.random.default_rng(seed)
@@ -392,7 +393,7 @@ def test_parts_divide_their_parent_in_a_ragged_domain(fan):
         assert sorted(seen) == list(range(size))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(1, 300), st.integers(0, 2**32), st.sampled_from(["0.1", "1", "30"]))
 def test_buckets_of_fan_four_divide_any_domain(size, seed, epsilon):
     rng = np.random.default_rng(seed)

@@ -160,6 +160,7 @@ def test_labels_are_readable_in_a_column(name):
     assert chart.get_position().width > 0.6
 
 
+@pytest.mark.long
 def test_dates_stand_where_they_are():
     axis, values = AXES["months"]
     chart = released(axis, values).plot().axes[0]

@@ -291,7 +291,8 @@ def test_a_line_of_many_cells(browser, tmp_path):
         assert found == [[*written(release.answer(lo, hi)), ""] for lo, hi in ends]
 
 
-@pytest.mark.parametrize("bits", [32, pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("bits", [32, 50])
 def test_a_line_whose_walk_compared_halves(browser, tmp_path, bits):
     """Ranges anywhere, within one bucket, and that end in the middle of one."""
     rng, size = np.random.default_rng(bits), 2**bits - 12345  # so that some nodes are clipped

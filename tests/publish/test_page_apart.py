@@ -238,6 +238,7 @@ def ink(sheet, chart, left, right, rows=(4, 20)):
     )
 
 
+@pytest.mark.long
 @pytest.mark.long_but(1)
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
 def test_edges_are_marked_above_lines(browser, made, screen):

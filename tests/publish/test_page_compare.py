@@ -43,6 +43,7 @@ def test_two_ranges_are_compared_as_in_python(browser, made, kind):
     compared(browser, *made(kind))
 
 
+@pytest.mark.long
 def test_two_ranges_are_compared_where_the_walk_compared_halves(browser, tmp_path):
     values = np.random.default_rng(8).integers(0, 2**40, 30_000)
     release = dawa.release({"x": values}, dawa.Axis("x", 0, 2**40), epsilon=1, seed=0, effort="fast")

@@ -118,6 +118,7 @@ def test_every_group_and_all_together_have_the_numbers_of_python(browser, made, 
     same_numbers(browser, release, path, [random_range(rng, release.axes) for _ in range(12)])
 
 
+@pytest.mark.long
 def test_groups_whose_walks_compared_halves(browser, tmp_path):
     rng, axis = np.random.default_rng(9), dawa.Axis("x", 0, 2**40)
     cells = [np.unique(rng.integers(0, 2**40, size)) for size in (20_000, 30_000)]

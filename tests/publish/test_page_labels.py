@@ -129,7 +129,7 @@ def overlap(one, other):
     )
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["desktop", "phone"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_are_whole_and_never_overlap(pictured, kind, screen):
@@ -155,6 +155,7 @@ def test_labels_are_whole_and_never_overlap(pictured, kind, screen):
     sheet.check()
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("kind", ["large", "rows"])
 def test_thousands_are_separated_everywhere(pictured, kind):
     _, sheet = pictured(kind)
@@ -209,6 +210,7 @@ def test_categories_are_bars(pictured):
     assert np.array([bar["height"] for bar in found]) == pytest.approx(counts * found[0]["height"] / counts[0], abs=0.5)
 
 
+@pytest.mark.long
 def test_a_year_of_hours_is_shown_by_days_and_by_hours_when_zoomed(pictured):
     _, sheet = pictured("year")
     assert "A step holds 24 cells together" in sheet.texts("caption")[0]

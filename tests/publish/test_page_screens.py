@@ -22,7 +22,7 @@ LABELS = [
 ]
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("screen", [PHONE, WIDE], ids=["phone", "wide"])
 @pytest.mark.parametrize("kind", ["walk with hats", "hours in a zone", "ordered", "map with bumps", "three axes"])
 def test_it_fits_small_and_large_screens(browser, made, kind, screen):

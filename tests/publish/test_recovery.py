@@ -118,6 +118,7 @@ def test_half_a_file_of_a_killed_run_is_not_published():
     assert {path.name for path in Path("out").iterdir()} == FILES
 
 
+@pytest.mark.long
 def test_a_run_that_is_killed_before_it_has_made_anything_leaves_nothing_but_its_reservation():
     ran = run("dawa.publish.folder", "FolderKeeper", "keep", 1)
     assert ran.returncode == -signal.SIGKILL

@@ -152,6 +152,7 @@ def killed_in_folder():
     return place
 
 
+@pytest.mark.long
 def test_a_release_without_a_name_is_found_in_a_folder_and_never_swept():
     place = killed_in_folder()
     assert dawa("release", "people.csv", *AGES, "--epsilon", "1", "--out", "out").code == 0
@@ -275,6 +276,7 @@ def killed(out):
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL  # noqa: S603  ours
 
 
+@pytest.mark.long
 def test_a_link_that_points_elsewhere_now_hides_no_release():
     Path("first").mkdir()
     Path("second").mkdir()

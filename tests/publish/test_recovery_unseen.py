@@ -181,6 +181,7 @@ with folder.prepared("out") as keeper:
 """
 
 
+@pytest.mark.long
 @pytest.mark.long_but(1)
 @pytest.mark.parametrize(
     ("owner", "name", "single"),

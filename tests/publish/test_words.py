@@ -70,6 +70,7 @@ def test_hostile_words_stay_text(browser, rel, tmp_path, hostile):
         assert sheet.asked([fragment(["100"], ["300"])]) == [[*written(answered(rel, ["100"], ["300"])), ""]]
 
 
+@pytest.mark.long
 @pytest.mark.long_but(1)
 @pytest.mark.parametrize("screen", [PHONE, WIDE], ids=["phone", "wide"])
 @pytest.mark.parametrize("text", ["x" * 300, "\u4e2d" * 300, "\u05d0" * 300, "https://example.org/" + "x" * 280])

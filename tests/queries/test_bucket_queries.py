@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dawa
@@ -11,6 +11,7 @@ from dawa.layout.curve import Order, Runs
 from dawa.queries.bucket_queries import BucketQueries, coordinates, on_line, runs_of
 from dawa.queries.workload import Workload
 from helpers.dense import random_bounds
+from helpers.examples import examples
 from helpers.grids import covered, random_corners, random_shape
 
 seeds = st.integers(0, 2**32)
@@ -40,7 +41,7 @@ def twin(first, lo, hi, weight, bounds):
     return np.add.reduceat(rows, bounds[:-1], axis=1) / np.diff(bounds)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(seeds)
 def test_gathered_runs_equal_the_dense_twin(seed):
     rng = np.random.default_rng(seed)
@@ -51,7 +52,7 @@ def test_gathered_runs_equal_the_dense_twin(seed):
     np.testing.assert_allclose(found.dense(), twin(*runs, bounds), rtol=1e-12, atol=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(seeds)
 def test_gathered_runs_are_whole_buckets_sorted_disjoint_and_merged(seed):
     rng = np.random.default_rng(seed)
@@ -81,7 +82,7 @@ def test_as_many_stretches_as_runs():
     assert (share == 1).all()
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(seeds)
 def test_rectangles_on_stretches_of_the_curve_equal_brute_force(seed):
     rng = np.random.default_rng(seed)
@@ -104,7 +105,7 @@ def test_queries_of_one_run_each_keep_their_ends():
     assert queries.weight.tolist() == [1, 0.5]
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(seeds)
 def test_one_query_on_its_own_and_some_in_any_order_are_the_same_queries(seed):
     rng = np.random.default_rng(seed)
@@ -153,7 +154,7 @@ def test_a_part_of_a_cell_is_inside_of_its_bucket():
     assert 1 < places[3] < 2
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seeds)
 def test_ranges_that_also_end_in_buckets_end_there_as_often_as_they_say(seed):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa.errors import WorkloadError
@@ -12,6 +12,7 @@ from dawa.queries.bucket_queries import Closed, coordinates
 from dawa.queries.workload import Workload
 from dawa.workloads import all_ranges, identity, prefixes
 from helpers.dense import gram_of
+from helpers.examples import examples
 from helpers.grids import covered, random_corners, random_shape
 
 CLOSED = [identity, prefixes, all_ranges]
@@ -52,7 +53,7 @@ def spread(bounds):
 
 
 @pytest.mark.parametrize("make", CLOSED)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(bounds=bounds)
 def test_closed_forms_have_the_gram_matrix_of_their_enumeration(make, bounds):
     workload = make(int(bounds[-1]))
@@ -91,7 +92,7 @@ def test_large_closed_workloads_are_named_but_not_listed():
 # --- runs -----------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(run_workloads(), st.integers(0, 2**32))
 def test_answers_equal_brute_force(workload, seed):
     cells = np.random.default_rng(seed).integers(0, 100, workload.size)
@@ -100,7 +101,7 @@ def test_answers_equal_brute_force(workload, seed):
     np.testing.assert_allclose(workload.answers(cells.astype(np.float64)), expected, rtol=1e-12, atol=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(run_workloads(), st.data())
 def test_on_buckets_a_query_takes_the_covered_part_of_each_bucket(workload, data):
     inner = data.draw(st.sets(st.integers(1, workload.size)))
@@ -119,7 +120,7 @@ def test_cuts_are_the_inner_ends_of_runs(workload):
     assert set(changes.tolist()) <= set(workload.cuts().tolist())
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(run_workloads(), st.integers(1, 6))
 def test_thinned_keeps_some_queries_and_the_weight_of_all(workload, most):
     queries = workload.on_buckets(np.arange(workload.size + 1))
@@ -142,7 +143,7 @@ def test_thinned_prefixes_still_stand_for_all_ranges():
     assert np.trace(gram_of(fewer)) == pytest.approx(np.trace(gram_of(queries)), rel=0.05)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(bounds)
 def test_coordinates_are_whole_at_bounds_and_linear_between(bounds):
     assert coordinates(bounds, bounds).tolist() == list(range(len(bounds)))
@@ -238,7 +239,7 @@ def test_closed_workloads_need_a_domain(shape):
 seeds = st.integers(0, 2**32)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(seeds)
 def test_rectangles_of_whole_cells_add_up_exactly(seed):
     """In integers as large as counts may be, where a float would lose the last digit."""
@@ -254,7 +255,7 @@ def test_rectangles_of_whole_cells_add_up_exactly(seed):
     assert found.tolist() == expected
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(seeds)
 def test_rectangles_that_cut_cells_count_the_covered_part(seed):
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -23,6 +23,7 @@ from dawa.results.release import Release
 from dawa.results.statement import PrivacyStatement
 from dawa.strategy.base import RESOLUTION
 from helpers.dense import random_bounds
+from helpers.examples import examples
 from helpers.grids import covered, random_corners, random_map, random_shape, random_tiling
 
 PRIVACY = PrivacyStatement(Fraction(1), {}, "dawa", {}, "a seed", private=False, library="")
@@ -210,7 +211,7 @@ def test_the_interval_is_made_of_the_parts_that_are_told(partition):
 
 
 @pytest.mark.long
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(st.tuples(st.one_of(st.just(0), st.integers(0, 9), st.integers(0, 10**6)), st.booleans()), min_size=1))
 def test_any_part_of_a_bucket_differs_from_its_share_by_at_most_the_unevenness(cells):
     """The fact behind the bound by the walk, for any subset: ``|inside - f·total| <= max(f, 1 - f)·unevenness``."""
@@ -232,7 +233,7 @@ def queries_of(rows):
     return BucketQueries(rows.shape[1], np.array(first), start, start + 1, np.array(weight), np.ones(m), float(m))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.integers(0, 2**32))
 def test_cut_buckets_are_those_with_a_part_inside_and_a_part_outside(seed):
     rng = np.random.default_rng(seed)

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 import dawa
 from dawa.results import comparing
+from helpers.examples import examples
 from helpers.pages import KINDS
 
 AGE = dawa.Axis("age", 0, 100)
@@ -86,7 +87,7 @@ def test_what_overlaps_is_known_better_than_what_does_not(rel, plane):
 # --- the bounds ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.data())
 def test_evenness_is_off_by_no_more_than_the_bound(data):
     """From the definition: any records in one bucket, any two ranges that cut it, and any ratio."""
@@ -104,7 +105,7 @@ def test_evenness_is_off_by_no_more_than_the_bound(data):
         assert bucket.bias(x) == pytest.approx(reach * np.abs(weight - weight.mean()).max())
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data())
 def test_together_the_bias_is_never_more_than_of_each(rel, data):
     ends = [tuple(sorted(data.draw(st.lists(st.integers(0, 100), min_size=2, max_size=2, unique=True)))) for _ in "ab"]

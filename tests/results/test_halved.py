@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -18,6 +18,7 @@ from dawa.noise.randomness import Seeded
 from dawa.partition import Halves
 from dawa.partition.halves import Unevenness
 from dawa.results.halved import dyadic, off_even
+from helpers.examples import examples
 from helpers.groups import put_together
 from helpers.schemas import validator
 
@@ -54,7 +55,7 @@ def bound(part, most, differ, moved=0.0):
 # --- the bound ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(COUNTS, st.integers(0, 40), st.sampled_from([0.0, 2.0**-48, 2.0**-20, 2.0**-9, 0.01, 0.3]), st.floats(-1, 1))
 def test_no_prefix_is_further_from_even_however_places_are_moved(cells, more, moved, by):
     part, off = prefixes(cells)
@@ -64,7 +65,7 @@ def test_no_prefix_is_further_from_even_however_places_are_moved(cells, more, mo
     assert (off <= bound(asked, most, differ, moved + 1e-9) * (1 + 1e-12) + 1e-9).all()
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(COUNTS, st.floats(0.001, 0.999))
 def test_two_places_bound_what_lies_between_them_and_simpler_bounds_are_no_better(cells, place):
     part, _ = prefixes(cells)
@@ -76,7 +77,7 @@ def test_two_places_bound_what_lies_between_them_and_simpler_bounds_are_no_bette
     assert bound(np.array([place]), n, differ)[0] <= simple + 1e-9
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.lists(st.one_of(st.just(0), st.integers(0, 200)), min_size=2, max_size=40), st.integers(1, 30), st.integers(0, 9)
 )

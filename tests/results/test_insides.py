@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dawa
@@ -18,6 +18,7 @@ from dawa.partition.buckets import Buckets
 from dawa.queries.bucket_queries import BucketQueries
 from dawa.results import insides
 from dawa.results.insides import Grid, Line
+from helpers.examples import examples
 
 heights = st.one_of(st.just(0.0), st.floats(1e-3, 1e6))
 some_buckets = st.lists(st.tuples(st.integers(1, 12), heights), min_size=1, max_size=12)
@@ -58,7 +59,7 @@ def twin(bounds, totals):
 # --- along one axis -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(some_buckets)
 def test_cells_of_a_line_are_those_of_the_slow_twin(buckets):
     found = line(buckets)
@@ -67,7 +68,7 @@ def test_cells_of_a_line_are_those_of_the_slow_twin(buckets):
     np.testing.assert_allclose(found.cells, expected, rtol=1e-9, atol=tolerance)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(some_buckets)
 def test_totals_are_kept_and_running_sums_never_fall(buckets):
     found = line(buckets)
@@ -79,7 +80,7 @@ def test_totals_are_kept_and_running_sums_never_fall(buckets):
     np.testing.assert_allclose(found.before(found.bounds), np.append(0, np.cumsum(found.totals)), atol=1e-12 * scale)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(some_buckets)
 def test_a_line_is_the_same_from_its_other_end(buckets):
     found, turned = line(buckets), line(buckets[::-1])
@@ -107,7 +108,7 @@ def test_peaks_dips_and_single_cells_stay_even():
     assert rising.density(np.array([1]), np.array([0.0, 1.0])).tolist() == [8, 32]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(some_buckets, st.floats(0, 100))
 def test_no_bucket_is_more_uneven_than_the_walk_would_leave_it(buckets, most):
     free = line(buckets)

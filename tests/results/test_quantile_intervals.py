@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -14,6 +14,7 @@ from dawa.partition.buckets import Buckets
 from dawa.results import quantiles
 from dawa.results.answers import factor_of
 from dawa.results.statistics import weighted
+from helpers.examples import examples
 
 MECHANISMS = ("dawa", "identity", "hierarchical", "privelet", "greedy-h", "php")
 
@@ -52,7 +53,7 @@ def deviation(estimate, weights):
     return np.sqrt(max(float(estimate.variances_of(weighted(weights))[0]), 0))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.sampled_from(MECHANISMS),
     st.lists(st.integers(0, 40), min_size=2, max_size=40),

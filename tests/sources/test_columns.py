@@ -11,15 +11,16 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa import Axis, Counts, sources
 from dawa.errors import AxisError
 from helpers.axes import dated, edged, numbered
 from helpers.binning import everything, expected, found
+from helpers.examples import examples
 
-ENGINE = settings(max_examples=40, deadline=None)
+ENGINE = examples(40)
 INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 X = Axis("x", 0, 10)
 

@@ -7,12 +7,13 @@ import numpy as np
 import psycopg
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa import Axis, sources
 from dawa.errors import AxisError
 from helpers.binning import everything, found
+from helpers.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -63,7 +64,7 @@ def test_whole_numbers_text_and_decimals(start, step):
 
 
 @pytest.mark.long
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.integers(LEAST, MOST), st.integers(1, 2**20), st.lists(st.integers(LEAST, MOST), min_size=1, max_size=20))
 def test_any_step_from_anywhere(start, step, values):
     one = axis(start, step)

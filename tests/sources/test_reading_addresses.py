@@ -8,7 +8,7 @@ from collections import Counter
 import psycopg
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa import Axis, sources
@@ -17,6 +17,7 @@ from dawa.errors import AxisError
 from helpers import workbook
 from helpers.binning import everything
 from helpers.database_files import sqlite_file
+from helpers.examples import examples
 from helpers.reading import check_neighbours, outcome
 from helpers.writers import WRITERS
 
@@ -103,7 +104,7 @@ def test_lists_are_read_as_python_reads_them(axis):
 
 @pytest.mark.long
 @pytest.mark.parametrize("axis", [AXES[0], AXES[4]], ids=str)
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(values=st.lists(texts | st.none(), max_size=6), more=texts)
 def test_one_record_moves_one_count(axis, values, more):
     fewer = outcome({"x": values}, axis)

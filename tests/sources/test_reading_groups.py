@@ -12,7 +12,7 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dawa
@@ -20,6 +20,7 @@ from dawa import Axis, sources
 from dawa.axis.groups import combinations, groupings
 from dawa.sources import counting
 from helpers import workbook
+from helpers.examples import examples
 from helpers.grouping import BY, USUAL, WORDS, outcome, twin
 from helpers.hostile import ADVERSARIAL, MANY, lines
 from helpers.reading import check_neighbours
@@ -161,7 +162,7 @@ def test_with_a_huge_epsilon_every_cell_is_right(tmp_path, maker):
 
 # --- one record more ------------------------------------------------------------------------------------------------
 
-LAW = settings(max_examples=15, deadline=None)
+LAW = examples(15)
 
 
 @pytest.mark.long_but(1)

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dawa
@@ -17,6 +17,7 @@ from dawa.errors import DawaError, SourceError
 from dawa.sources import json_lines, places
 from dawa.sources.dialect import Dialect
 from helpers.binning import found
+from helpers.examples import examples
 from helpers.json_twin import lines
 from helpers.reading import CANARY, INTEGERS, LETTERS, NUMBERS, X, check_neighbours, outcome
 
@@ -99,7 +100,7 @@ def test_one_hostile_line_anywhere(tmp_path, plain_lines, ending):
 
 
 @pytest.mark.long
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     st.lists(st.sampled_from(HOSTILE[:9] + HOSTILE[10:]), max_size=8),
     st.sampled_from([*INTEGERS, *NUMBERS, *LETTERS]),

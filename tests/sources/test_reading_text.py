@@ -13,16 +13,17 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa import limits
 from dawa.sources import delimited, places
 from dawa.sources.dialect import Dialect
 from helpers.binning import found
+from helpers.examples import examples
 from helpers.reading import X, cut, fitted, named, read
 
-LAW = settings(max_examples=60, deadline=None)
+LAW = examples(60)
 BLOCKS = (1, 2, 3, 7, 64, 2**21)
 PIECES = [
     b'"',
@@ -138,7 +139,7 @@ tidy = st.lists(st.tuples(lines, st.sampled_from([b"\n", b"\r\n", b"\r"])), max_
 
 
 @pytest.mark.long
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(tidy | nasty, st.sets(st.integers(0, 4), min_size=1), st.sampled_from([None, '"']), st.sampled_from(BLOCKS))
 def test_fields_that_nobody_wants_take_none_from_others(data, wanted, quote, block):
     """Every set of columns holds what it holds when all of them are wanted."""

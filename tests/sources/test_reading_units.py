@@ -8,18 +8,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa import Axis
 from dawa.sources import counting
 from helpers.binning import found
+from helpers.examples import examples
 from helpers.hostile import Rude, lines
 from helpers.reading import X, check_neighbours, outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
-LAW = settings(max_examples=12, deadline=None)
+LAW = examples(12)
 
 FIVE = Axis("x", 0, 5, outside="drop", missing="drop")
 owners = st.sampled_from([None, "a", "b", "7", "07", "NA", "x\ny", "z" * 5000])

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl.utils.datetime import CALENDAR_MAC_1904
 
@@ -20,6 +20,7 @@ from dawa import Axis, ledger, sources
 from dawa.errors import DawaError, SourceError
 from dawa.sources import packages, sheets
 from helpers.binning import found
+from helpers.examples import examples
 from helpers.reading import CANARY, LETTERS, X, check_neighbours, outcome
 from helpers.workbook import MAIN, Raw, pack, parts, write
 
@@ -134,7 +135,7 @@ values = (
 
 
 @pytest.mark.long
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.lists(values, max_size=3), max_size=6), st.lists(values, max_size=3), st.data())
 def test_the_law_for_rows_that_programs_write(tmp_path_factory, rows, row, data):
     folder, place = tmp_path_factory.mktemp("x"), data.draw(st.integers(0, len(rows)))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dawa
@@ -15,11 +15,12 @@ from dawa.errors import DawaError, ExhaustedError, SourceError
 from dawa.sources import sqlite
 from helpers.binning import found
 from helpers.database_files import MANY, sqlite_file
+from helpers.examples import examples
 from helpers.reading import AWARE, CANARY, INTEGERS, LETTERS, NAIVE, NUMBERS, X, check_neighbours, outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
-LAW = settings(max_examples=25, deadline=None)
+LAW = examples(25)
 
 VALUES = [
     5,

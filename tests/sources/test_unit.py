@@ -7,11 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa import Axis
 from dawa.sources import counting, units
+from helpers.examples import examples
 
 AXIS = Axis("x", 0, 5, outside="drop", missing="drop")
 
@@ -45,14 +46,14 @@ def by_hand(table, most):
 
 
 @pytest.mark.long
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(rows, st.integers(1, 4))
 def test_the_engine_keeps_what_the_rule_says(table, most):
     assert kept(table, most) == by_hand(table, most)
 
 
 @pytest.mark.long
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(rows, st.integers(1, 4), st.sampled_from(["a", "b", "c", "d", None]))
 def test_adding_or_removing_a_unit_changes_at_most_so_many_records(table, most, who):
     """With the keys of all other rows unchanged, the others keep what they had; rows without a unit never count."""

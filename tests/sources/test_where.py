@@ -17,7 +17,7 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from psycopg import sql
 
@@ -27,12 +27,13 @@ from dawa.sources import counting
 from dawa.sources.where_text import parsed
 from helpers.binning import found
 from helpers.conditions import as_csv, as_parquet, conditions, holds
+from helpers.examples import examples
 from helpers.nasty import HOSTILE, KINDS, ROWS
 from helpers.reading import X, check_neighbours, outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 
-LAW = settings(max_examples=25, deadline=None)
+LAW = examples(25)
 
 # --- the same rows as by hand ---------------------------------------------------------------------------------------
 

@@ -69,6 +69,7 @@ def counted(table, axes, **options):
     return [place for place in ALL if total >> place & 1]
 
 
+@pytest.mark.long
 @pytest.mark.long_but(1)
 @pytest.mark.parametrize("axes", AXES)
 def test_conditions_mean_the_same_whatever_the_axes_are(path, axes):

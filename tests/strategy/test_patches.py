@@ -3,13 +3,14 @@
 import itertools
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dawa.layout.curve import Order
 from dawa.partition.buckets import Buckets
 from dawa.strategy.bumps import Patches
 from helpers.dense import random_bounds
+from helpers.examples import examples
 from helpers.grids import random_shape, random_tiling
 
 seeds = st.integers(0, 2**32)
@@ -32,7 +33,7 @@ def cells_of(patches, bucket):
     return [tuple(cell) for cell in np.stack(np.unravel_index(flat, patches.shape), axis=1).tolist()]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seeds)
 def test_a_centre_is_the_mean_of_the_buckets_cells(seed):
     _, patches = random_case(seed)
@@ -41,7 +42,7 @@ def test_a_centre_is_the_mean_of_the_buckets_cells(seed):
     np.testing.assert_allclose(patches.centres, expected, rtol=1e-12, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seeds)
 def test_stretches_touch_where_two_of_their_cells_are_side_by_side(seed):
     rng, patches = random_case(seed)

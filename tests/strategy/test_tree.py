@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
@@ -12,6 +12,7 @@ from dawa.queries.bucket_queries import BucketQueries
 from dawa.strategy import tree
 from dawa.strategy.base import RESOLUTION
 from helpers.dense import covariance, gram_of, random_allowance, random_bounds, random_workload, range_matrix, tree_rows
+from helpers.examples import examples
 from helpers.grids import random_corners, random_shape
 
 seeds = st.integers(0, 2**32)
@@ -34,7 +35,7 @@ def random_case(seed):
     return rng, queries, random_allowance(rng, queries.buckets), int(rng.integers(2, 6))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seeds)
 def test_columns_sum_exactly_to_their_allowance_and_every_leaf_is_measured(seed):
     _, queries, allowance, branching = random_case(seed)
@@ -45,7 +46,7 @@ def test_columns_sum_exactly_to_their_allowance_and_every_leaf_is_measured(seed)
         assert strategy.weights[: queries.buckets].min() >= 1
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seeds)
 def test_expected_error_solution_and_variances_equal_the_dense_ones(seed):
     rng, queries, allowance, branching = random_case(seed)
@@ -65,7 +66,7 @@ def test_expected_error_solution_and_variances_equal_the_dense_ones(seed):
         np.testing.assert_allclose(strategy.range_variances(ends[:, 0], ends[:, 1]), dense_variances, rtol=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seeds)
 def test_answers_are_exact_integers_and_least_squares_inverts_them(seed):
     rng, queries, allowance, branching = random_case(seed)
@@ -204,7 +205,7 @@ def stretches(rng, k, m):
     return BucketQueries(k, *arrays, np.ones(m), float(m))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(seeds)
 def test_variances_of_queries_of_many_runs_equal_the_dense_ones(seed):
     rng = np.random.default_rng(seed)
@@ -229,7 +230,7 @@ def moments(strategy):
 
 
 @pytest.mark.long
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seeds)
 def test_rectangles_on_a_map_have_the_dense_variances(seed):
     rng = np.random.default_rng(seed)

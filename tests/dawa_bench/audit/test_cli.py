@@ -24,6 +24,7 @@ def test_parts_are_listed():
     assert list(dawa("audit", "--list", "--json").json) == list(parts.PARTS)
 
 
+@pytest.mark.long
 def test_one_mechanism(tmp_path):
     """With a page, and the same for machines in processes of its own."""
     page = tmp_path / "audit.md"

@@ -66,6 +66,7 @@ def test_half_the_noise_of_what_is_measured_is_found(monkeypatch):
     assert exact.audited(Subject("dawa", (8,), "1", {"effort": "fast"}), FEW).wrong
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unchecked")
 def test_a_walk_with_tables_for_four_times_its_budget_is_found(monkeypatch):
     own = walk.Walk.tables
@@ -141,6 +142,7 @@ def test_whatever_an_estimate_holds_is_looked_at_and_not_only_what_it_answers(pa
     assert found.event == "differs in the end"
 
 
+@pytest.mark.long
 def test_counted_choices_that_differ_too_much_are_found(monkeypatch):
     """A mechanism whose buckets show whether there are records at all."""
     monkeypatch.setattr(exact, "hides", lambda *_: True)

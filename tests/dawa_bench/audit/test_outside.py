@@ -46,6 +46,7 @@ def test_what_was_never_seen_shows_nothing():
     assert least_loss(100, 0, 100, 0.01) > 2
 
 
+@pytest.mark.long
 @pytest.mark.long_but(1)
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 def test_the_confidence_is_honest(epsilon):
