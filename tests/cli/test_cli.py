@@ -8,6 +8,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import dawa as library
@@ -107,6 +108,18 @@ def test_help_of_a_command_loads_no_engine_and_no_database(command):
     assert not loaded & (heavy | {"fastapi", "dawa_bench"})
 
 
+@pytest.mark.parametrize("kind", ["csv", pytest.param("parquet", marks=pytest.mark.long)])
+def test_a_release_of_a_file_loads_no_library_of_frames(tmp_path, kind):
+    """It would take as long to load as the rest of the release."""
+    frame = pd.DataFrame({"age": [20, None, 45]})
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    frame.to_parquet(tmp_path / "people.parquet")
+    asked = ("--column", "age", "--range", "0:100", "--epsilon", "1", "--out", str(tmp_path / "out"))
+    loaded = modules_after("release", str(tmp_path / f"people.{kind}"), *asked)
+    assert loaded >= {"duckdb", "pyarrow", "matplotlib"}
+    assert not loaded & {"pandas", "polars", "scipy.optimize"}
+
+
 def modules_after(*arguments):
     """The modules of a fresh interpreter after a command; what measures coverage would load a database of its own."""
     code = f"""
@@ -120,7 +133,7 @@ finally:
     alone = {name: value for name, value in os.environ.items() if name != "COVERAGE_PROCESS_CONFIG"}
     command = [sys.executable, "-c", code]
     found = subprocess.run(command, capture_output=True, text=True, check=True, env=alone)  # noqa: S603  ours
-    return set(json.loads(found.stderr))
+    return set(json.loads(found.stderr.splitlines()[-1]))
 
 
 def test_a_missing_benchmark_says_so(monkeypatch):

@@ -131,7 +131,7 @@ def test_a_ratio_to_what_may_be_nothing_has_no_upper_end(rel):
 
 
 def test_two_releases_are_compared(ages):
-    """Without a seed, because noise of two seeds is not taken for independent: so the truth is asked for almost surely."""
+    """Noise of two seeds is not taken for independent, so they have none, and the truth is asked for almost surely."""
     first = dawa.release({"age": ages}, AGE, epsilon=1)
     second = dawa.release({"age": ages[:2500]}, AGE, epsilon=2)
     sure = first.difference((20, 60), (20, 60), second, confidence=1 - 1e-6)
