@@ -213,7 +213,19 @@ def test_a_function_of_another_connection_is_not_replaced(con, rel):
         with pytest.raises(OptionError, match="another connection") as caught:
             rel.to_duckdb(other, "income", replace=True)
         assert "another name" in caught.value.hint
+        days = dawa.Axis.dates("day", "2013-01-01", "2014-01-01")
+        with pytest.raises(OptionError, match="another connection"):  # ends of other types would make two functions
+            dawa.release({"day": []}, days, epsilon=1).to_duckdb(other, "income", replace=True)
+        assert other.sql("SELECT income_between(0, 120).value").fetchall() == [(rel.total.value,)]
         rel.to_duckdb(other, "mine")
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_closed_connection_says_so(rel, replace):
+    closed = duckdb.connect()
+    closed.close()
+    with pytest.raises(OptionError, match="is closed"):
+        rel.to_duckdb(closed, "income", replace=replace)
 
 
 def test_a_table_of_the_database_is_hidden_and_stays(rel, tmp_path):

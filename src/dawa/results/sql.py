@@ -41,6 +41,9 @@ FIELDS = (*NUMBERS, "confidence", "remark", "problem")
 ANSWER = ", ".join(f"{name} {'VARCHAR' if name in {'remark', 'problem'} else 'DOUBLE'}" for name in FIELDS)
 """What the function returns, as DuckDB writes the fields of a struct."""
 
+KNOWN = "SELECT function_name FROM duckdb_functions() WHERE lower(function_name) = lower(?)"
+"""Asks for functions of a name, whosever they are."""
+
 KEPT = 2**16
 """Borders that are remembered: tables of ranges name the same ones again and again."""
 
@@ -184,20 +187,29 @@ def attach(connection: Any, name: str, table: "pa.Table", functions: dict[str, A
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise OptionError(f"{told(name)} is no plain name.", "use letters, digits and underscores: 'income'.")
     check.flag(replace, "replace")
-    if not replace:
-        _check_free(inner, name, list(functions))
     how: dict[str, Any] = {"type": "arrow", "null_handling": "special"}
     try:
+        if not replace:
+            _check_free(inner, name, list(functions))
         for function, asked in functions.items():
-            with suppress(duckdb.Error):  # there may be none
+            with suppress(duckdb.CatalogException, duckdb.InvalidInputException):  # there may be none
                 inner.remove_function(function)
+            if inner.execute(KNOWN, [function]).fetchall():  # it would stay beside ours, for other types of ends
+                raise _elsewhere(name)
             inner.create_function(function, _plainly(asked), asked.parameters, f"STRUCT({ANSWER})", **how)
         inner.register(name, table)
+    except duckdb.ConnectionException as error:
+        raise OptionError("This connection to DuckDB is closed.", "pass an open one: duckdb.connect().") from error
     except duckdb.Error as error:
-        raise OptionError(
-            f"This connection cannot have {name!r}: another connection has it, or had it in a transaction.",
-            "choose another name, or replace it on the connection that has it.",
-        ) from error
+        raise _elsewhere(name) from error
+
+
+def _elsewhere(name: str) -> OptionError:
+    """What to say of a name that is not this connection's to replace."""
+    return OptionError(
+        f"This connection cannot have {name!r}: another connection has it, or had it in a transaction.",
+        "choose another name, or replace it on the connection that has it.",
+    )
 
 
 def _plainly(asked: Asked) -> Callable[..., Any]:
@@ -216,8 +228,7 @@ def _check_free(connection: Any, name: str, functions: Sequence[str]) -> None:  
         "SELECT table_name FROM duckdb_tables() WHERE lower(table_name) = lower(?) UNION ALL"
         " SELECT view_name FROM duckdb_views() WHERE lower(view_name) = lower(?)"
     )
-    known = "SELECT function_name FROM duckdb_functions() WHERE lower(function_name) = lower(?)"
-    asked = [(name, tables, [name, name]), *((function, known, [function]) for function in functions)]
+    asked = [(name, tables, [name, name]), *((function, KNOWN, [function]) for function in functions)]
     used = [one for one, query, values in asked if connection.execute(query, values).fetchall()]
     if used:
         raise OptionError(
