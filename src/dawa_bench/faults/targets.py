@@ -28,7 +28,6 @@ from dawa_bench.faults import mutation, packing, releases
 from dawa_bench.faults.clients import Http
 from dawa_bench.faults.finding import FindingError, refused, used
 
-
 MANY = 100
 """More groups than these are asked one question of those that every group has a part in."""
 
