@@ -255,6 +255,19 @@ def test_other_measures_take_pure_privacy(loss):
     assert asked.query().dawa(AGE).release().privacy.epsilon == 1
 
 
+def test_a_part_of_a_budget_that_is_too_small_says_so():
+    register()
+    asked = dp.Context.compositor(
+        data=[1, 2],
+        privacy_unit=dp.unit_of(contributions=1),
+        privacy_loss=dp.loss_of(epsilon=1.0),
+        split_by_weights=[1, 1e30],
+    )
+    with pytest.raises(dawa.BudgetError, match="positive") as caught:
+        asked.query().dawa(AGE).release()
+    assert "more weight" in caught.value.hint
+
+
 def test_counts_chain_after_categories_and_bins():
     rows = (TEXTS, ROWS)
     counted = rows >> dp.t.then_count_by_categories(categories=["a", "b"], MO="L1Distance<i32>")

@@ -21,7 +21,7 @@ from dawa.axis import AutoAxis, Axis, AxisLike
 from dawa.axis.groups import By, groupings
 from dawa.budget import Epsilon
 from dawa.check import is_number, is_whole
-from dawa.errors import InstallationError, OptionError
+from dawa.errors import BudgetError, InstallationError, OptionError
 from dawa.limits import MOST_RECORDS
 from dawa.mechanisms import MechanismLike
 from dawa.queries.workload import Workload
@@ -191,6 +191,12 @@ def _mapped(distance: float, steps: int, epsilon: Fraction) -> float:
 
 def _spent(epsilon: Epsilon) -> Fraction:
     """Epsilon as it is written, or just below it: to OpenDP a float is a binary number, and 0.3 is less than 3/10."""
+    if isinstance(epsilon, float) and epsilon == 0:  # where the search for an epsilon ends that finds none
+        raise BudgetError(
+            "epsilon must be positive, not 0.0.",
+            "if a query of a Context was to find it, its part of the budget is too small, next to the others: give it"
+            " more weight; else pass a positive number such as epsilon=0.1.",
+        )
     exact = budget.exact(epsilon)
     if isinstance(epsilon, float) and exact > Fraction(epsilon):
         return budget.exact(math.nextafter(float(epsilon), 0))
