@@ -1,6 +1,7 @@
 """Whoever has a folder and the ledger can see whether one paid for the other; whatever is changed is noticed."""
 
 import json
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -13,8 +14,9 @@ import pytest
 import dawa as library
 from dawa import ledger
 from dawa.publish import folder, receipts, recovery
+from dawa.results import keys
 from dawa.results.paid import RECEIPT, Paid, digest
-from helpers.commands import dawa, refused, taken_back_elsewhere
+from helpers.commands import dawa, names, refused, taken_back_elsewhere
 
 AGES = {"age": [31, 45, 45, 62] * 50}
 AXIS = library.Axis("age", 0, 100)
@@ -49,9 +51,11 @@ def test_a_folder_holds_a_receipt_that_its_ledger_confirms(book):
     out = made(book)
     made(book, "later", "0.25")
     found = receipts.verified(out, book)
-    assert (found.receipt, found.file, found.reserved.number, found.finalised.number) == (True, True, 2, 3)
+    assert (found.booked.receipt, found.booked.file) == (True, True)
+    assert (found.booked.reserved.number, found.booked.finalised.number) == (2, 3)
     assert found.to_json()["epsilon"] == "1/2"
-    assert receipts.verified(out / "release.json", "dawa-ledger.db") == found
+    assert found.files.same == ("README.md", "apart.csv", "buckets.csv", "croissant.json", "release.svg")
+    assert receipts.verified(out / "release.json", "dawa-ledger.db") == replace(found, files=None)
     assert book.check((out / RECEIPT).read_text("utf-8")) == 1
     assert f"`{RECEIPT}`" in (out / "README.md").read_text("utf-8")
     shutil.copytree(out, "a copy")
@@ -61,7 +65,7 @@ def test_a_folder_holds_a_receipt_that_its_ledger_confirms(book):
 def test_a_file_alone_is_known_by_what_the_ledger_booked(book):
     library.release(AGES, AXIS, epsilon=1, ledger=book, dataset="hr", out="ages.json")
     found = receipts.verified("ages.json", book)
-    assert (found.receipt, found.file) == (False, True)
+    assert (found.booked.receipt, found.booked.file) == (False, True)
     Path("ages.json").write_bytes(Path("ages.json").read_bytes() + b"\n")
     with pytest.raises(library.LedgerError, match="SHA-256"):
         receipts.verified("ages.json", book)
@@ -86,6 +90,8 @@ def test_a_release_that_no_ledger_paid_has_no_receipt(book):
         ({"ledger": "0" * 16}, "another ledger"),
         ({"release": "another"}, "another release"),
         ({"digest": "0" * 64}, "SHA-256"),
+        ({"at": "2026-01-01T00:00:00+00:00"}, "something else than entry 2"),
+        ({"files": {"buckets.csv": "0" * 64}}, "buckets.csv in the folder is not the file"),
     ],
 )
 def test_a_receipt_that_says_something_else_is_refused(book, fields, told):
@@ -98,7 +104,7 @@ def test_a_receipt_that_says_something_else_is_refused(book, fields, told):
 def test_an_entry_that_paid_for_another_release_pays_for_no_second_one(book):
     one, two = made(book), made(book, "two")
     paid = Paid.from_json(json.loads((two / RECEIPT).read_text("utf-8")))
-    forged(one, entry=paid.entry, hash=paid.hash)
+    forged(one, entry=paid.entry, hash=paid.hash, at=paid.at)
     with pytest.raises(library.LedgerError, match="another release"):
         receipts.verified(one, book)
 
@@ -150,7 +156,7 @@ def test_what_was_not_finalised_is_recovered_and_then_confirmed(book, monkeypatc
         receipts.verified("out", book)
     assert [trace.problem for trace in recovery.recovered(book)] == [None]
     found = receipts.verified("out", book)
-    assert (found.receipt, found.file) == (True, True)
+    assert (found.booked.receipt, found.booked.file) == (True, True)
 
 
 @pytest.mark.parametrize("where", [(folder, "_named"), (folder.tables, "write"), (folder.readme, "readme")])
@@ -175,7 +181,7 @@ def test_entries_of_an_earlier_version_do_not_know_the_file(book):
     rel = library.release(AGES, AXIS, epsilon="0.5", out="ages.json")
     reservation.finalise(rel.id)
     found = receipts.verified("ages.json", book)
-    assert (found.receipt, found.file) == (False, False)
+    assert (found.booked.receipt, found.booked.file) == (False, False)
 
 
 def test_more_than_was_paid_is_refused(book):
@@ -221,3 +227,213 @@ def test_a_keeper_that_takes_no_receipt_is_refused_before_anything_is_spent(book
     with pytest.raises(library.OptionError, match="takes a release alone"):
         library.release(AGES, AXIS, epsilon=1, ledger=book, dataset="hr", out=Old())
     assert len(book.history()) == 1
+
+
+# --- the files beside a release ---------------------------------------------------------------------------------------
+
+
+def test_words_may_be_edited_and_files_left_out_or_added(book):
+    out = made(book)
+    for name in ("README.md", "croissant.json"):
+        (out / name).write_text("edited", encoding="utf-8")
+    (out / "apart.csv").unlink()
+    (out / "notes.txt").touch()
+    (out / ".DS_Store").touch()
+    found = receipts.verified(out, book).files
+    assert found.edited == ("README.md", "croissant.json")
+    assert found.missing == ("apart.csv",)
+    assert found.added == ("notes.txt",)
+    assert found.same == ("buckets.csv", "release.svg")
+    said = dawa("ledger", "verify", "out")
+    assert said.code == 0
+    assert (
+        "edited the words in README.md, croissant.json. Not there: apart.csv. Added by somebody: notes.txt." in said.out
+    )
+
+
+@pytest.mark.parametrize("name", ["buckets.csv", "apart.csv", "release.svg"])
+def test_numbers_that_were_changed_are_refused(book, name):
+    out = made(book)
+    with (out / name).open("ab") as file:
+        file.write(b" ")
+    refused(dawa("ledger", "verify", "out"), f"{name} in the folder is not the file that its receipt names")
+    assert receipts.verified(out / "release.json", book).booked.file, "the release itself is what it was"
+
+
+def test_what_is_no_file_any_more_is_refused(book):
+    out = made(book)
+    (out / "buckets.csv").unlink()
+    os.mkfifo(out / "buckets.csv")
+    with pytest.raises(library.LedgerError, match=r"buckets\.csv in the folder is not the file"):
+        receipts.verified(out, book)
+
+
+def test_a_catalogue_does_not_name_the_receipt_which_some_readers_do_not_get(book):
+    said = json.loads((made(book) / "croissant.json").read_text("utf-8"))
+    assert RECEIPT not in {file["name"] for file in said["distribution"]}
+
+
+def test_a_receipt_of_an_earlier_version_lists_no_files(book):
+    out = made(book)
+    old = json.loads((out / RECEIPT).read_text("utf-8"))
+    del old["files"], old["at"]
+    (out / RECEIPT).write_text(json.dumps(old), encoding="utf-8")
+    (out / "buckets.csv").write_text("edited", encoding="utf-8")
+    found = receipts.verified(out, book)
+    assert found.booked.receipt
+    assert found.files is None
+
+
+# --- signatures -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def signing(book):
+    """The ledger, with a key that signs."""
+    keys.made("hospital.key")
+    return ledger.opened(book.place.path, key="hospital.key")
+
+
+PUBLIC = "hospital.key.pub"
+
+
+def test_a_signed_folder_is_verified_without_a_ledger(signing):
+    out = made(signing)
+    own = keys.PublicKey.read(PUBLIC)
+    shutil.copytree(out, "elsewhere/copy")
+    Path("dawa-ledger.db").unlink()
+    Path("hospital.key").unlink()
+    found = receipts.verified("elsewhere/copy", key=PUBLIC)
+    assert (found.booked, found.key) == (None, own)
+    assert found.receipt.signature.key == own.fingerprint
+    assert receipts.verified("elsewhere/copy/release.json", key=own).files is None
+    said = dawa("ledger", "verify", "elsewhere/copy", "--key", PUBLIC)
+    assert said.code == 0
+    assert said.out.startswith(f"Signed with the key {own.fingerprint}: entry 2 of the ledger")
+    assert "No ledger was asked." in said.out
+    told = dawa("ledger", "verify", "elsewhere/copy", "--key", PUBLIC, "--json").json
+    assert (told["ledger"], told["signature"], told["signed_with"]) == (False, True, own.fingerprint)
+    assert (told["dataset"], told["epsilon"], told["entry"], told["file"]) == ("hr", "1/2", 2, None)
+    assert names() == {"elsewhere", PUBLIC, "out"}, "no ledger was made"
+
+
+def test_a_ledger_and_a_key_are_both_asked(signing):
+    out = made(signing)
+    found = receipts.verified(out, signing, key=PUBLIC)
+    assert found.booked.receipt
+    said = dawa("ledger", "verify", "out", "--key", PUBLIC, "--ledger", "dawa-ledger.db")
+    assert "so says its receipt. The receipt is signed with the key" in said.out
+    assert "No ledger" not in said.out
+    assert "No ledger" not in dawa("ledger", "verify", "out", "--key", PUBLIC, DAWA_LEDGER="dawa-ledger.db").out
+    assert "nobody checked the signature" in dawa("ledger", "verify", "out").out
+    other = ledger.opened("other.db")
+    other.create("hr", 2)
+    with pytest.raises(library.LedgerError, match="from another ledger"):
+        receipts.verified(out, other, key=PUBLIC)
+
+
+def test_somebody_has_to_be_asked(signing):
+    with pytest.raises(library.LedgerError, match="Nothing says who paid"):
+        receipts.verified(made(signing))
+
+
+def test_every_change_of_a_signed_folder_is_told(signing):
+    out = made(signing)
+    keys.made("other.key")
+    refused(dawa("ledger", "verify", "out", "--key", "other.key.pub"), "signed with another key")
+    text = (out / RECEIPT).read_text("utf-8")
+    changed(out, dataset="nothing")
+    refused(dawa("ledger", "verify", "out", "--key", PUBLIC), "not what was signed")
+    fields = json.loads(text)
+    unsigned = {name: value for name, value in fields.items() if name not in {"key", "signature"}}
+    (out / RECEIPT).write_text(json.dumps(unsigned), encoding="utf-8")
+    refused(dawa("ledger", "verify", "out", "--key", PUBLIC), "is not signed")
+    assert dawa("ledger", "verify", "out").code == 0, "the ledger knows it all the same"
+    (out / RECEIPT).unlink()
+    refused(dawa("ledger", "verify", "out", "--key", PUBLIC), "no receipt.json beside the release")
+    (out / RECEIPT).write_text(text, encoding="utf-8")
+    assert dawa("ledger", "verify", "out", "--key", PUBLIC).code == 0
+    with (out / "release.json").open("ab") as file:
+        file.write(b"\n")
+    refused(dawa("ledger", "verify", "out", "--key", PUBLIC), "not the file that its receipt names")
+
+
+def test_a_receipt_signed_for_another_release_is_not_for_this_one(signing):
+    one, two = made(signing), made(signing, "two")
+    shutil.copy(two / RECEIPT, one / RECEIPT)
+    refused(dawa("ledger", "verify", "out", "--key", PUBLIC), "another release")
+
+
+def test_a_signature_under_more_than_was_paid_is_refused(signing):
+    out = made(signing)
+    receipt = Paid.from_json(json.loads((out / RECEIPT).read_text("utf-8")))
+    less = replace(receipt, epsilon=Fraction(1, 9), signer=signing.signer())
+    (out / RECEIPT).write_text(less.as_text(), encoding="utf-8")
+    refused(dawa("ledger", "verify", "out", "--key", PUBLIC), "costs something else than what was paid")
+
+
+def test_the_environment_names_the_key_of_releases(book):
+    Path("people.csv").write_text("age\n" + "31\n45\n" * 100, encoding="utf-8")
+    assert dawa("ledger", "key", "hospital.key").code == 0
+    release = ("release", "people.csv", "--column", "age", "--range", "0:100", "--epsilon", "0.5", "--dataset", "hr")
+    assert dawa(*release, "--out", "out", DAWA_LEDGER_KEY="hospital.key").code == 0
+    assert dawa("ledger", "verify", "out", "--key", PUBLIC).code == 0
+    assert len(book.history()) == 3
+    refused(dawa(*release, "--out", "two", DAWA_LEDGER_KEY=" "), "DAWA_LEDGER_KEY is empty")
+    refused(dawa(*release, "--out", "two", DAWA_LEDGER_KEY="nothing"), "No such file")
+    refused(dawa(*release, "--out", "two", DAWA_LEDGER_KEY=PUBLIC), "no private Ed25519 key")
+    Path("hospital.key").chmod(0o640)
+    refused(dawa(*release, "--out", "two", DAWA_LEDGER_KEY="hospital.key"), "Others than its owner")
+    assert len(ledger.opened("dawa-ledger.db").history()) == 3, "nothing was paid"
+    assert not Path("two").exists()
+
+
+def test_no_release_takes_the_key_along(signing):
+    Path("out").mkdir()
+    for file in Path().glob("hospital.key*"):
+        file.rename(Path("out") / file.name)
+    inside = ledger.opened("dawa-ledger.db", key="out/hospital.key")
+    with (
+        pytest.raises(library.LedgerError, match="key that signs receipts lies in"),
+        folder.prepared("out", replace=True) as keeper,
+    ):
+        library.release(AGES, AXIS, epsilon=1, ledger=inside, dataset="hr", out=keeper)
+    assert len(signing.history()) == 1
+    assert names("out") == {"hospital.key", PUBLIC}
+
+
+def test_several_releases_are_signed_each(signing):
+    with folder.prepared("one") as one, folder.prepared("two") as two:
+        for keeper in (one, two):
+            library.release(AGES, AXIS, epsilon="0.5", ledger=signing, dataset="hr", out=keeper)
+    for name in ("one", "two"):
+        assert receipts.verified(name, signing, key=PUBLIC).booked.receipt
+
+
+def test_recovery_signs_where_a_key_is_named_and_says_so(signing, book, monkeypatch):
+    killed(signing, monkeypatch, (folder.readme, "readme"), (folder.places, "visible"))
+    assert [trace.signed for trace in recovery.recovered(signing)] == [True]
+    assert receipts.verified("out", signing, key=PUBLIC).booked.receipt
+    Path("out").rename("first")
+    killed(signing, monkeypatch, (folder.readme, "readme"), (folder.places, "visible"))
+    assert "Its receipt is not signed." in dawa("ledger", "recover").out
+    refused(dawa("ledger", "verify", "out", "--key", PUBLIC), "is not signed")
+    assert receipts.verified("out", book).booked.receipt
+
+
+def test_recovery_keeps_the_receipt_of_a_run_that_wrote_one(signing, monkeypatch):
+    """The run dies after its folder has its name; whoever recovers has no key, and need not have one."""
+    killed(signing, monkeypatch, (ledger.Reservation, "finalise"))
+    assert "Its receipt is signed." in dawa("ledger", "recover").out
+    assert receipts.verified("out", signing, key=PUBLIC).booked.receipt
+
+
+def test_recovery_changes_nothing_where_its_key_cannot_be_used(signing, monkeypatch):
+    killed(signing, monkeypatch, (folder.readme, "readme"), (folder.places, "visible"))
+    Path("hospital.key").chmod(0o644)
+    before = names()
+    refused(dawa("ledger", "recover", DAWA_LEDGER_KEY="hospital.key"), "Others than its owner")
+    assert names() == before
+    assert dawa("ledger", "recover", "--dry-run", DAWA_LEDGER_KEY="hospital.key").code == 0
+    Path("hospital.key").chmod(0o600)
+    assert [trace.signed for trace in recovery.recovered(signing)] == [True]
