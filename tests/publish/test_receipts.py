@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
@@ -14,7 +16,7 @@ import pytest
 import dawa as library
 from dawa import ledger
 from dawa.publish import folder, receipts, recovery
-from dawa.results import keys
+from dawa.results import keeping, keys
 from dawa.results.paid import RECEIPT, Paid, digest
 from helpers.commands import dawa, names, refused, taken_back_elsewhere
 
@@ -437,3 +439,60 @@ def test_recovery_changes_nothing_where_its_key_cannot_be_used(signing, monkeypa
     assert dawa("ledger", "recover", "--dry-run", DAWA_LEDGER_KEY="hospital.key").code == 0
     Path("hospital.key").chmod(0o600)
     assert [trace.signed for trace in recovery.recovered(signing)] == [True]
+
+
+READER = """
+import sys
+for name in ("sqlalchemy", "duckdb", "ibis", "pyarrow", "pandas", "matplotlib"):
+    sys.modules[name] = None  # as if it were not installed
+from dawa.cli import main
+sys.argv = ["dawa", *sys.argv[1:]]
+main()
+"""
+
+
+def test_a_reader_needs_nothing_but_the_core_and_the_extra(signing):
+    made(signing)
+    command = [sys.executable, "-c", READER, "ledger", "verify", "out", "--key", PUBLIC]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603  our own
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("Signed with the key")
+
+
+def test_releases_of_groups_and_of_maps_are_signed_with_all_their_files(signing):
+    table = {"age": [31, 45, 62] * 40, "sex": ["f", "m", "m"] * 40, "height": [160, 170, 180] * 40}
+    with folder.prepared("groups") as keeper:
+        library.release(
+            table, AXIS, epsilon="0.5", by="sex", groups=["f", "m"], ledger=signing, dataset="hr", out=keeper
+        )
+    with folder.prepared("map") as keeper:
+        axes = [library.Axis("age", 0, 100, step=10), library.Axis("height", 100, 200, step=10)]
+        library.release(table, axes, epsilon="0.5", ledger=signing, dataset="hr", out=keeper)
+    for name in ("groups", "map"):
+        found = receipts.verified(name, signing, key=PUBLIC)
+        assert {*found.files.same, "release.json", RECEIPT} == names(name)
+        assert found.files == receipts.Beside(same=found.files.same)
+
+
+def test_a_keeper_of_ones_own_writes_a_signed_receipt(signing):
+    class Own:
+        where, parent = {}, Path()
+
+        def keep(self, release, paid):
+            Path("own").mkdir()
+            release.save("own/release.json")
+            Path("own", RECEIPT).write_text(paid.of(Path("own/release.json")).as_text(), encoding="utf-8")
+            return keeping.Kept.at(Path("own"))
+
+    library.release(AGES, AXIS, epsilon="0.5", ledger=signing, dataset="hr", out=Own())
+    assert receipts.verified("own", signing, key=PUBLIC).booked.file
+
+
+def test_opened_ledgers_say_nothing_of_their_key(signing):
+    reservation = signing.reserve("hr", "0.5", what={}, mechanism="dawa")
+    assert "hospital" not in repr(signing)
+    secret = reservation.signer._key.private_bytes_raw()
+    for text in (repr(reservation), repr(reservation.paid("x")), reservation.paid("x").as_text(), str(vars(signing))):
+        assert secret.hex() not in text
+        assert repr(secret)[2:-1] not in text
+    assert "hospital" not in json.dumps([entry.to_json() for entry in signing.history()])

@@ -210,6 +210,7 @@ def test_a_public_key_that_is_missing_is_written_again():
     assert Path("a.key.pub").read_text("ascii") == text
 
 
+@pytest.mark.long
 def test_of_many_who_make_the_same_key_one_does():
     """Whoever is told of a key is told of the one that is there."""
     command = [sys.executable, "-m", "dawa", "ledger", "key", "a.key", "--json"]

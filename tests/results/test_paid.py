@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dawa.errors import LedgerError
@@ -244,6 +244,7 @@ RECEIPTS = st.builds(
 )
 
 
+@settings(max_examples=30)
 @given(RECEIPTS, RECEIPTS)
 def test_receipts_that_say_different_things_have_different_signatures(one, other):
     assert holds(one.as_text())
