@@ -70,7 +70,7 @@ def opened(
         return
     scratch = (through or target.parent) / f"{HIDDEN}{secrets.token_hex(8)}"
     try:
-        with open(scratch, "xb", opener=_owners if private else None) as file:
+        with _begun(scratch, private=private) as file:
             if mode is not None:
                 with suppress(OSError):
                     scratch.chmod(stat.S_IMODE(mode))
@@ -150,6 +150,11 @@ def identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _begun(file: Path, *, private: bool) -> BinaryIO:
+    """A new file to write."""
+    return open(file, "xb", opener=_owners) if private else open(file, "xb")  # noqa: PTH123  said shortly
 
 
 def _owners(path: str, flags: int) -> int:
