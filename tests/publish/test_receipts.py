@@ -19,6 +19,7 @@ from dawa.publish import folder, receipts, recovery
 from dawa.results import keeping, keys
 from dawa.results.paid import RECEIPT, Paid, digest
 from helpers.commands import dawa, names, refused, taken_back_elsewhere
+from helpers.ledger_places import in_new_schema
 
 AGES = {"age": [31, 45, 45, 62] * 50}
 AXIS = library.Axis("age", 0, 100)
@@ -161,7 +162,9 @@ def test_what_was_not_finalised_is_recovered_and_then_confirmed(book, monkeypatc
     assert (found.booked.receipt, found.booked.file) == (True, True)
 
 
-@pytest.mark.parametrize("where", [(folder, "_named"), (folder.tables, "write"), (folder.readme, "readme")])
+@pytest.mark.parametrize(
+    "where", [(folder, "_named"), (folder.tables, "write"), (folder.readme, "readme"), (Paid, "of")]
+)
 def test_recovery_completes_a_folder_with_its_receipt(book, monkeypatch, where):
     """The run dies while it writes the folder, before or after the receipt."""
     killed(book, monkeypatch, where, (folder.places, "visible"))
@@ -358,6 +361,39 @@ def test_every_change_of_a_signed_folder_is_told(signing):
     with (out / "release.json").open("ab") as file:
         file.write(b"\n")
     refused(dawa("ledger", "verify", "out", "--key", PUBLIC), "not the file that its receipt names")
+    refused(dawa("ledger", "verify", "out", "--key", "nothing.pub"), "cannot be read (No such file")
+
+
+def test_a_table_of_a_signed_folder_that_was_changed_is_told_whatever_its_receipt_says(signing):
+    """Without a signature, the receipt is rewritten with the table, and the ledger knows neither."""
+    out = made(signing)
+    with (out / "buckets.csv").open("ab") as file:
+        file.write(b"0,1,2,3,4\n")
+    refused(dawa("ledger", "verify", "out", "--key", PUBLIC), "buckets.csv in the folder is not the file")
+    receipt = Paid.from_json(json.loads((out / RECEIPT).read_text("utf-8")))
+    files = {**receipt.files, "buckets.csv": digest(out / "buckets.csv")}
+    changed(out, files=files)
+    refused(dawa("ledger", "verify", "out", "--key", PUBLIC), "not what was signed")
+    assert dawa("ledger", "verify", "out").code == 0
+
+
+def test_a_ledger_in_a_server_signs_as_well(postgres, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    keys.made("hospital.key")
+    shared = ledger.opened(in_new_schema(postgres), key="hospital.key")
+    shared.create("hr", 2)
+    out = made(shared)
+    assert receipts.verified(out, shared, key=PUBLIC).booked.file
+
+
+def test_names_that_move_a_cursor_are_shown_as_text(signing):
+    """Whoever signs may call their account what they like."""
+    out = made(signing)
+    receipt = Paid.from_json(json.loads((out / RECEIPT).read_text("utf-8")))
+    odd = replace(receipt, dataset="\x1b[2J\ud800", signer=signing.signer())
+    (out / RECEIPT).write_bytes(json.dumps(odd.to_json()).encode("ascii"))
+    assert r"on dataset '\x1b[2J\ud800' for" in dawa("ledger", "verify", "out", "--key", PUBLIC).out
+    assert dawa("ledger", "verify", "out", "--key", PUBLIC, "--json").json["dataset"] == "\x1b[2J\ud800"
 
 
 def test_a_receipt_signed_for_another_release_is_not_for_this_one(signing):

@@ -17,7 +17,7 @@ from rich.table import Column, Table
 import dawa
 from dawa.budget import shown
 from dawa.cli.terminal import REFUSED, text
-from dawa.errors import LedgerError
+from dawa.errors import LedgerError, printable
 from dawa.host import atomic
 
 if TYPE_CHECKING:  # a database, which --help answers without
@@ -219,8 +219,8 @@ def _signed(receipt: "Paid", key: "PublicKey | None", *, alone: bool) -> str:
         return f"The receipt is signed with the key {key.fingerprint}."
     return (
         f"Signed with the key {key.fingerprint}: entry {receipt.entry} of the ledger {receipt.ledger} spent"
-        f" {_shown(receipt.epsilon)} on dataset '{receipt.dataset}' for release {receipt.release}. It is that release."
-        " No ledger was asked."
+        f" {_shown(receipt.epsilon)} on dataset '{printable(receipt.dataset)}' for release {printable(receipt.release)}."
+        " It is that release. No ledger was asked."
     )
 
 
