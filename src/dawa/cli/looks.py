@@ -217,10 +217,11 @@ def _signed(receipt: "Paid", key: "PublicKey | None", *, alone: bool) -> str:
         return "" if signature is None else f"The receipt{unchecked}"
     if not alone:
         return f"The receipt is signed with the key {key.fingerprint}."
+    dataset, release = printable(receipt.dataset), printable(receipt.release)
     return (
         f"Signed with the key {key.fingerprint}: entry {receipt.entry} of the ledger {receipt.ledger} spent"
-        f" {_shown(receipt.epsilon)} on dataset '{printable(receipt.dataset)}' for release {printable(receipt.release)}."
-        " It is that release. No ledger was asked."
+        f" {_shown(receipt.epsilon)} on dataset '{dataset}' for release {release}. It is that release. No ledger was"
+        " asked."
     )
 
 
