@@ -230,6 +230,45 @@ def test_of_many_who_make_the_same_key_one_does():
     assert all("exists already" in one.stdout for one in ran if one.returncode)
 
 
+DIE = """
+import os, signal, sys
+import cryptography.hazmat.primitives.asymmetric.ed25519, cryptography.hazmat.primitives.serialization
+from dawa.results import keys
+left = [int(sys.argv[1])]
+
+def die(event, found):
+    if event in {"open", "os.link", "os.remove"} and any(".key" in str(one) or ".dawa-" in str(one) for one in found):
+        left[0] -= 1
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(die)
+keys.made("a.key")
+"""
+
+
+@pytest.mark.long
+def test_a_run_that_is_killed_leaves_a_key_or_none(tmp_path, monkeypatch):
+    """At each of its calls: what is there then is whole, its owner's alone, and completed by the next run."""
+    done = 0
+    while True:
+        done += 1
+        place = tmp_path / str(done)
+        place.mkdir()
+        monkeypatch.chdir(place)
+        killed = subprocess.run([sys.executable, "-c", DIE, str(done)], check=False)  # noqa: S603
+        left = {path.name: path.stat().st_mode & 0o077 for path in place.iterdir()}
+        assert not left.get("a.key")
+        whole = "a.key.pub" in left
+        before = Path("a.key").read_bytes() if "a.key" in left else None
+        assert dawa("ledger", "key", "a.key").code == (1 if whole else 0)
+        assert before in {None, Path("a.key").read_bytes()}
+        assert PrivateKey.read("a.key").public == PublicKey.read("a.key.pub")
+        if killed.returncode == 0:
+            break
+    assert done > 6
+
+
 def test_of_many_threads_one_makes_the_key():
     """Many times, as close together as they come."""
     for turn in range(40):
