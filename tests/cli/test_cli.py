@@ -37,6 +37,7 @@ ROOMS = {
     "looks",
     "making",
     "options",
+    "receipts",
     "predicted",
     "specs",
     "terminal",
