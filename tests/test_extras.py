@@ -120,6 +120,7 @@ TABLE = ("people.csv", "--column", "age", "--range", "0:100", "--epsilon", "1")
         (("release", *TABLE, "--out", "out"), "release"),
         (("plan", *TABLE), "release"),
         (("ledger", "show", "--ledger", "ledger.db"), "release"),
+        (("ledger", "key", "a.key"), "signing"),
         (("query", RELEASES / "age-dawa.json", "20:60", "--out", "answers.parquet"), "release"),
         (("serve", RELEASES / "age-dawa.json"), "serve"),
         (("audit", "identity"), "release"),

@@ -251,6 +251,9 @@ MOST_RECEIPT_BYTES = 2**28
 MOST_RECEIPT_FILE = 2**16
 """Bytes of the receipt in a release's folder: names are short."""
 
+MOST_KEY_FILE = 2**14
+"""Bytes of a file with a key: it has some hundred."""
+
 # Specs.
 
 MOST_SPEC_BYTES = 2**20

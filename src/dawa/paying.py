@@ -113,7 +113,7 @@ class Payment:
         _check_case(unit, source)
         where = {}
         if self.keeper is not None:
-            self.book.place.spare(self.keeper.where)
+            self.book.spare(self.keeper.where)
             where = {KEPT: {**self.keeper.where, "release": self.name, "host": scratch.here(self.keeper.parent)}}
         self.order = Order(self.dataset, epsilon, {**what, **where}, mechanism, unit, table)
         return self

@@ -38,6 +38,7 @@ ROOMS = {
     "looks",
     "making",
     "options",
+    "receipts",
     "predicted",
     "specs",
     "terminal",

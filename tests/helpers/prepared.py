@@ -129,6 +129,13 @@ def contributing():
     return vars(catalogue) | {"dataclass": dataclass, "replace": replace, "__name__": catalogue.__name__}
 
 
+def records():
+    """What the lines before the first block make: people, and an account for them."""
+    Path("people.csv").write_text("age\n" + "\n".join(str(age % 90) for age in range(SIZE)) + "\n", encoding="utf-8")
+    dawa.ledger.opened("dawa-ledger.db").create("hr", 2, unit="record")
+    return {}
+
+
 BEFORE = {
     "CONTRIBUTING.md": contributing,
     "docs/command-line.md": command_line,
@@ -137,6 +144,7 @@ BEFORE = {
     "docs/maps.md": maps,
     "docs/mechanisms.md": mechanisms,
     "docs/page.md": asked,
+    "docs/records.md": records,
     "docs/server.md": asked,
     "docs/sources.md": sources,
 }

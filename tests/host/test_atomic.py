@@ -147,3 +147,17 @@ def test_a_file_in_pieces_has_no_name_before_it_is_whole(tmp_path):
             file.write(piece)
             assert (tmp_path / "file").read_text(encoding="utf-8") == "earlier"
     assert (tmp_path / "file").read_text(encoding="utf-8") == "one two"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs rights of POSIX")
+def test_what_is_private_is_its_owners_from_its_first_byte_on(tmp_path):
+    before = os.umask(0)
+    try:
+        with atomic.opened(tmp_path / "private", new=True, private=True) as file:
+            file.write(b"secret")
+            assert [path.stat().st_mode & 0o777 for path in tmp_path.iterdir()] == [0o600]
+        atomic.write(tmp_path / "public", b"known", new=True)
+    finally:
+        os.umask(before)
+    assert (tmp_path / "private").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "public").stat().st_mode & 0o777 == 0o666

@@ -108,6 +108,20 @@ def test_a_killed_run_is_completed_and_booked(stage):
     assert dawa("ledger", "recover").out == "Every reservation has its release, or was taken back.\n"
 
 
+@pytest.mark.long_but(1)
+@pytest.mark.parametrize(("stage", "named"), [("before the page", True), ("before the ledger is told", False)])
+def test_a_killed_run_that_signs_leaves_a_signed_folder(monkeypatch, stage, named):
+    """Whoever recovers before the receipt is written needs the key, and afterwards not."""
+    assert dawa("ledger", "key", "own.key").code == 0
+    monkeypatch.setenv("DAWA_LEDGER_KEY", "own.key")
+    assert run(*STAGES[stage]).returncode == -signal.SIGKILL
+    if not named:
+        monkeypatch.delenv("DAWA_LEDGER_KEY")
+    assert "Its receipt is signed." in dawa("ledger", "recover").out
+    assert dawa("ledger", "verify", "out", "--key", "own.key.pub", "--ledger", "dawa-ledger.db").code == 0
+    assert {path.name for path in Path("out").iterdir()} == FILES
+
+
 @pytest.mark.long
 def test_half_a_file_of_a_killed_run_is_not_published():
     module, owner, name, count = STAGES["before the page"]

@@ -6,18 +6,15 @@
 from __future__ import annotations
 
 import uuid
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 import dawa
-from dawa.budget import shown
 from dawa.cli import looks
 from dawa.cli.options import LEDGER_VARIABLE, USUAL_LEDGER
 from dawa.cli.terminal import REFUSED, reported, tell, write_json
-from dawa.errors import LedgerError
 from dawa.sources.labels import labelled
 
 if TYPE_CHECKING:  # a database, which --help answers without
@@ -63,37 +60,6 @@ tell something about it. A release may also lie on a disk that is not here.
 So no program takes anything back: a person decides, gives their word with
 --nothing-was-made, and the decision stays in the book with its reason. If in
 doubt, leave it spent.
-"""
-
-RECEIPT = """Print what the ledger is now, on one line to be kept elsewhere.
-
-\b
-  dawa ledger receipt >> /other/disk/receipts.txt
-  dawa ledger receipt | mail -s receipt auditor@example.org
-
-\b
-An older copy of the ledger that somebody puts back looks whole. A receipt
-tells: dawa ledger check. To have every booking leave a receipt, and every use
-of the ledger compared with the last, name the file: DAWA_LEDGER_ANCHOR=FILE.
-"""
-
-CHECK = """Check that nobody edited the ledger, and that it goes on from what receipts say.
-
-\b
-  dawa ledger check
-  dawa ledger check /other/disk/receipts.txt
-"""
-
-VERIFY = """Verify that the ledger has paid for a release, and for exactly this one.
-
-\b
-  dawa ledger verify out/
-  dawa ledger verify out/release.json --ledger ledger.db
-
-\b
-Compared are the ledger's chain, the entry that paid, the receipt in the
-folder, what the release says it costs, and the SHA-256 of its file. The folder
-may be a copy that came back from a reader; the ledger is the one that paid.
 """
 
 RECOVER = """Find the releases of runs that were killed after they had paid, complete and book them.
@@ -217,66 +183,6 @@ def recover(
             raise typer.Exit(REFUSED)
 
 
-def receipt(*, ledger: Where = USUAL_LEDGER, json: Json = False) -> None:
-    """Print a receipt."""
-    with reported(json):
-        found = dawa.ledger.opened(ledger).receipt()
-        answer({"ledger": found.ledger, "entries": found.number, "hash": found.hash}, str(found), json=json)
-
-
-def check(
-    receipts: Annotated[
-        Path | None, typer.Argument(metavar="[RECEIPTS]", help="A file with receipts.", show_default=False)
-    ] = None,
-    *,
-    ledger: Where = USUAL_LEDGER,
-    json: Json = False,
-) -> None:
-    """Compare a ledger with its receipts."""
-    with reported(json):
-        book = dawa.ledger.opened(ledger)
-        try:
-            text = "" if receipts is None else dawa.ledger.anchor.text_of(receipts)
-        except OSError as error:
-            raise LedgerError(
-                f"'{receipts}' cannot be read ({error.strerror}).", "name a file with receipts."
-            ) from None
-        own, now = book.check(text), book.receipt()
-        if receipts is not None and not own:
-            raise LedgerError(f"'{receipts}' holds no receipt of this ledger.", "name another file, or another ledger.")
-        told = "" if receipts is None else f", and goes on from {own} receipt{'s' * (own != 1)}"
-        answer(
-            {"entries": now.number, "hash": now.hash, "receipts": own},
-            f"The ledger is whole: {now.number} entries that follow from each other{told}.",
-            json=json,
-        )
-
-
-def verify(
-    release: Annotated[
-        Path, typer.Argument(metavar="RELEASE", help="A folder or file that dawa wrote.", show_default=False)
-    ],
-    *,
-    ledger: Where = USUAL_LEDGER,
-    json: Json = False,
-) -> None:
-    """Compare a release with the ledger that paid for it."""
-    with reported(json):
-        found = dawa.publish.receipts.verified(release, ledger)
-        entry = found.reserved
-        said = "It is that release, and so says its receipt." if found.receipt else "It is that release."
-        unknown = (
-            "The ledger knows the release by its name alone: nobody can tell whether this file was changed. It has no"
-            " SHA-256 of releases that were made before dawa 0.2, or with no out=."
-        )
-        answer(
-            found.to_json(),
-            f"Paid for: entry {entry.number} spent {shown(entry.epsilon or Fraction(0))} on dataset '{entry.dataset}'"
-            f" for release {found.finalised.release_id}. {said if found.file else unknown}",
-            json=json,
-        )
-
-
 def show(dataset: OneDataset = None, *, ledger: Where = USUAL_LEDGER, json: Json = False) -> None:
     """Show what is left."""
     with reported(json):
@@ -317,7 +223,7 @@ def export(
     with reported(json):
         book = dawa.ledger.opened(ledger)
         broken, entries = book.summary().broken, book.history()
-        book.place.spare({} if out is None else {"file": str(out)})
+        book.spare({} if out is None else {"file": str(out)})
         with looks.target(out) as target:
             if json or form == "json":
                 write_json({"broken": broken, "entries": [entry.to_json() for entry in entries]}, target)

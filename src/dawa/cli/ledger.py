@@ -1,5 +1,6 @@
-"""``dawa ledger``: accounts of what may be spent on each dataset; ``bookings`` has the commands about entries.
+"""``dawa ledger``: accounts of what may be spent on each dataset.
 
+``bookings`` has the commands about entries, ``receipts`` those about receipts and the keys that sign them.
 ``dawa.ledger`` loads a database, so it is reached through ``dawa``, which imports it when it is first used.
 """
 
@@ -8,7 +9,7 @@ from typing import Annotated
 import typer
 
 import dawa
-from dawa.cli import bookings, looks
+from dawa.cli import bookings, looks, receipts
 from dawa.cli.bookings import UNIT, Dataset, Json, TheTable, Where, Who, answer, read_table, read_unit
 from dawa.cli.options import USUAL_LEDGER, InOrder
 from dawa.cli.terminal import reported, write_json
@@ -200,9 +201,10 @@ for _name, _help, _command in (
     ("spend", bookings.SPEND, bookings.spend),
     ("take-back", bookings.TAKE_BACK, bookings.take_back),
     ("recover", bookings.RECOVER, bookings.recover),
-    ("receipt", bookings.RECEIPT, bookings.receipt),
-    ("check", bookings.CHECK, bookings.check),
-    ("verify", bookings.VERIFY, bookings.verify),
+    ("receipt", receipts.RECEIPT, receipts.receipt),
+    ("check", receipts.CHECK, receipts.check),
+    ("verify", receipts.VERIFY, receipts.verify),
+    ("key", receipts.KEY, receipts.key),
     ("show", bookings.SHOW, bookings.show),
     ("history", bookings.HISTORY, bookings.history),
     ("export", bookings.EXPORT, bookings.export),

@@ -1,4 +1,4 @@
-"""How a ledger looks on a terminal: accounts, entries, and what an upgrade finds."""
+"""How a ledger looks on a terminal: accounts, entries, what an upgrade finds, and what was verified."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from rich.table import Column, Table
 import dawa
 from dawa.budget import shown
 from dawa.cli.terminal import REFUSED, text
-from dawa.errors import LedgerError
+from dawa.errors import LedgerError, printable
 from dawa.host import atomic
 
 if TYPE_CHECKING:  # a database, which --help answers without
@@ -26,9 +26,13 @@ if TYPE_CHECKING:  # a database, which --help answers without
     import dawa.ledger.scopes
     from dawa.ledger import Account, Entry, Ledger, Summary, Upgrade
     from dawa.ledger.upgrade import Old
+    from dawa.publish.receipts import Beside, Checked
+    from dawa.results.keys import PublicKey
+    from dawa.results.paid import Paid
     from dawa.results.traces import Trace
 
 BAR = 20
+FEW = 12
 EMPTY: tuple[object, ...] = (None, "", [], {})
 
 OLD = (
@@ -54,6 +58,13 @@ RECOVERED = {
     "unnamed": "it does not say where its release is, so none was looked for." + DECLARED,
 }
 """What ``dawa ledger recover`` says, by the states of ``publish.recovery``."""
+
+SIGNED = {None: "", True: " Its receipt is signed.", False: " Its receipt is not signed."}
+
+UNKNOWN_FILE = (
+    "The ledger knows the release by its name alone: nobody can tell whether this file was changed. It has no SHA-256"
+    " of releases that were made before dawa 0.2, or with no out=."
+)
 
 
 def show(summary: "Summary") -> None:
@@ -174,13 +185,60 @@ def recovered(traces: "Sequence[Trace]") -> None:
     for trace in traces:
         entry = trace.entry
         words = RECOVERED[trace.state].format(where=trace.where, unseen=trace.unseen, entry=entry.number)
-        told = f" {trace.problem}" if trace.problem else ""
+        told = f" {trace.problem}" if trace.problem else SIGNED[trace.signed]
         console.print(
             text(f"Entry {entry.number} reserved {_shown(entry.epsilon)} of {entry.dataset}: {words}{told}"),
             soft_wrap=True,
         )
     if not traces:
         console.print(text("Every reservation has its release, or was taken back."))
+
+
+def verified(found: "Checked") -> str:
+    """What is known of how a release was paid for, in sentences."""
+    receipt, booked = found.receipt, found.booked
+    told = [_signed(receipt, found.key, alone=booked is None)] if receipt is not None else []
+    if booked is not None:
+        entry = booked.reserved
+        same = "It is that release, and so says its receipt." if booked.receipt else "It is that release."
+        paid = (
+            f"Paid for: entry {entry.number} spent {_shown(entry.epsilon)} on dataset '{entry.dataset}'"
+            f" for release {found.release}. {same if booked.file else UNKNOWN_FILE}"
+        )
+        told = [paid, *told]
+    return " ".join([*filter(None, told), *([] if found.files is None else _beside(found.files))])
+
+
+def _signed(receipt: "Paid", key: "PublicKey | None", *, alone: bool) -> str:
+    """What is known of a receipt by its signature, and whether that is all that is known."""
+    signature = receipt.signature
+    if key is None:
+        unchecked = " names a key that signed it, and nobody checked the signature: --key FILE.pub does."
+        return "" if signature is None else f"The receipt{unchecked}"
+    if not alone:
+        return f"The receipt is signed with the key {key.fingerprint}."
+    dataset, release = printable(receipt.dataset), printable(receipt.release)
+    return (
+        f"Signed with the key {key.fingerprint}: entry {receipt.entry} of the ledger {receipt.ledger} spent"
+        f" {_shown(receipt.epsilon)} on dataset '{dataset}' for release {release}. It is that release. No ledger was"
+        " asked."
+    )
+
+
+def _beside(files: "Beside") -> list[str]:
+    """What became of the files beside a release."""
+    told = {
+        "As they were: {}.": files.same,
+        "Somebody edited the words in {}.": files.edited,
+        "Not there: {}.": files.missing,
+        "Added by somebody: {}.": files.added,
+    }
+    return [sentence.format(_few(names)) for sentence, names in told.items() if names]
+
+
+def _few(names: "Sequence[str]") -> str:
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    return ", ".join(names[:FEW]) + more
 
 
 def leave_if_edited(broken: int | None, *, json: bool) -> None:

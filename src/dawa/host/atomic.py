@@ -20,7 +20,12 @@ COMPANIONS = ("-journal", "-wal", "-shm")
 
 
 def write(
-    path: str | os.PathLike[str], content: str | bytes, *, new: bool = False, through: Path | None = None
+    path: str | os.PathLike[str],
+    content: str | bytes,
+    *,
+    new: bool = False,
+    through: Path | None = None,
+    private: bool = False,
 ) -> Path:
     """Write a file.
 
@@ -32,19 +37,22 @@ def write(
         content: Text, which becomes UTF-8, or bytes.
         new: Refuse to replace a file.
         through: The folder in which it is written before it gets its name, on the same disk; None takes its own.
+        private: Let nobody but its owner read it, from its first byte on.
 
     Raises:
         FileExistsError: If there is something of that name, and ``new`` is set.
         OSError: If it cannot be written. Then nothing has changed.
     """
     data = content.encode() if isinstance(content, str) else content
-    with opened(path, new=new, through=through) as file:
+    with opened(path, new=new, through=through, private=private) as file:
         file.write(data)
     return Path(path)
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str], *, new: bool = False, through: Path | None = None) -> Iterator[BinaryIO]:
+def opened(
+    path: str | os.PathLike[str], *, new: bool = False, through: Path | None = None, private: bool = False
+) -> Iterator[BinaryIO]:
     """A file to write in pieces, which gets its name when the block ends, and is removed if the block fails.
 
     The arguments and the errors are those of ``write``.
@@ -62,7 +70,7 @@ def opened(path: str | os.PathLike[str], *, new: bool = False, through: Path | N
         return
     scratch = (through or target.parent) / f"{HIDDEN}{secrets.token_hex(8)}"
     try:
-        with open(scratch, "xb") as file:  # noqa: PTH123  the same, said shortly
+        with _begun(scratch, private=private) as file:
             if mode is not None:
                 with suppress(OSError):
                     scratch.chmod(stat.S_IMODE(mode))
@@ -142,6 +150,16 @@ def identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _begun(file: Path, *, private: bool) -> BinaryIO:
+    """A new file to write."""
+    return open(file, "xb", opener=_owners) if private else open(file, "xb")  # noqa: PTH123  said shortly
+
+
+def _owners(path: str, flags: int) -> int:
+    """Open a new file that is its owner's alone."""
+    return os.open(path, flags, stat.S_IRUSR | stat.S_IWUSR)
 
 
 def _mode(target: Path) -> int | None:

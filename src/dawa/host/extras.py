@@ -13,10 +13,12 @@ from dawa.errors import InstallationError
 TABLES = ("ibis", "duckdb", "pyarrow", "sqlglot")
 LEDGER = ("sqlalchemy",)
 PICTURES = ("matplotlib",)
+SIGNING = ("cryptography",)
 
 BROUGHT_BY = {
     **dict.fromkeys((*TABLES, *LEDGER), "release"),
     **dict.fromkeys(PICTURES, "plots"),
+    **dict.fromkeys(SIGNING, "signing"),
     "psycopg": "postgres",
     "pyspark": "spark",
     "fastapi": "serve",

@@ -15,6 +15,7 @@ from typing import Any
 
 from dawa.budget import Epsilon
 from dawa.errors import DawaError, LedgerError, PublicNote, TakenBackError
+from dawa.host import atomic
 from dawa.ledger import anchor as anchors
 from dawa.ledger import decisions, drafts, entries, refusals, store, upgrade
 from dawa.ledger.accounts import Account, Summary, closed_by, pending, scope_of
@@ -24,32 +25,39 @@ from dawa.ledger.postgres import PostgresDatabase
 from dawa.ledger.scopes import Scope, UnitLike
 from dawa.ledger.sqlite import SqliteFile
 from dawa.ledger.verifying import Verified, verified
+from dawa.results import keys
 from dawa.results.grouped import AnyRelease
+from dawa.results.keys import PrivateKey
 from dawa.results.paid import Paid
 
 
-def opened(ledger: "LedgerLike", *, anchor: str | PathLike[str] | None = None) -> "Ledger":
+def opened(
+    ledger: "LedgerLike", *, anchor: str | PathLike[str] | None = None, key: str | PathLike[str] | None = None
+) -> "Ledger":
     """The ledger at a path or an address. Nothing is read or created yet.
 
     Args:
         ledger: The path of a SQLite file, a ``postgresql://`` address, or a ledger that is already open.
         anchor: A file outside the ledger in which every booking leaves a receipt, so that an older copy that is put
             back is noticed. None stands for the file that DAWA_LEDGER_ANCHOR names, if it names one.
+        key: The file of a private key that ``dawa ledger key`` made, which signs the receipts of what is paid. None
+            stands for the file that DAWA_LEDGER_KEY names, if it names one.
 
     Raises:
         LedgerError: If this is neither a path nor an address of a ledger.
     """
     if isinstance(ledger, Ledger):
         return ledger
-    receipts = Anchor.named(anchor)
+    receipts, signing = Anchor.named(anchor), keys.named(key)
     if isinstance(ledger, PathLike):
-        return Ledger(SqliteFile.at(Path(ledger), receipts))
+        return Ledger(SqliteFile.at(Path(ledger), receipts), signing)
     if not isinstance(ledger, str):
         raise LedgerError(
             f"A ledger is named by a path or an address, not by a value of type {type(ledger).__name__}.",
             'pass ledger="ledger.db", or ledger="postgresql://user@host/database".',
         )
-    return Ledger(PostgresDatabase.at(ledger, receipts) if "://" in ledger else SqliteFile.at(ledger, receipts))
+    place = PostgresDatabase.at(ledger, receipts) if "://" in ledger else SqliteFile.at(ledger, receipts)
+    return Ledger(place, signing)
 
 
 @dataclass(frozen=True)
@@ -79,9 +87,31 @@ class Ledger:
 
     Attributes:
         place: The file or the database that holds it.
+        key: The file of the private key that signs receipts, if any.
     """
 
     place: store.Place
+    key: Path | None = field(default=None, repr=False)
+
+    def signer(self) -> PrivateKey | None:
+        """The key that signs receipts, if one is named. It is read now.
+
+        Raises:
+            LedgerError: If it cannot be used, or others may read it.
+            InstallationError: If the library that signs is missing.
+        """
+        return None if self.key is None else PrivateKey.read(self.key)
+
+    def spare(self, where: Mapping[str, str]) -> None:
+        """Refuse to write a release to these paths if that harms the ledger, or takes its key along.
+
+        Raises:
+            LedgerError: If one of them is the ledger, its anchor or its key, or a folder in which one of these lies.
+        """
+        self.place.spare(where)
+        for path in where.values():
+            if self.key is not None and atomic.holds(Path(path), self.key):
+                raise LedgerError(f"The key that signs receipts lies in {path}.", "choose another folder.")
 
     def create(
         self,
@@ -206,7 +236,7 @@ class Ledger:
         Raises:
             ExhaustedError: If the cap leaves less than this. Nothing is spent then.
             LedgerError: If there is no such account, or it counts for another unit or table, or the ledger cannot be
-                written or trusted.
+                written or trusted, or its key cannot be used.
         """
         order = Order(dataset, epsilon, what, mechanism, unit, table)
         return self.reserve_all([order], who=who)[0]
@@ -226,7 +256,7 @@ class Ledger:
             drafts.reserve(one.dataset, one.epsilon, who, one.what, one.mechanism, one.unit, one.table)
             for one in orders
         ]
-        begun = ""
+        begun, signer = "", self.signer()
 
         def decided(number: int, pages: store.Pages) -> Entry:
             nonlocal begun
@@ -235,7 +265,7 @@ class Ledger:
             return entry
 
         booked = store.append_all(self.place, [partial(decided, number) for number in range(len(wanted))])
-        return [Reservation(self, entry, begun) for entry in booked]
+        return [Reservation(self, entry, begun, signer) for entry in booked]
 
     def take_back(
         self, entry_number: int, *, why: str, nothing_was_made: bool = False, who: str | None = None
@@ -382,11 +412,13 @@ class Reservation:
         ledger: The ledger that holds it.
         entry: The entry that spent it.
         begun: The hash of the ledger's first entry.
+        signer: The key that signs its receipt, if any.
     """
 
     ledger: Ledger = field(repr=False)
     entry: Entry
     begun: str = field(default="", repr=False)
+    signer: PrivateKey | None = field(default=None, repr=False, compare=False)
 
     @property
     def dataset(self) -> str:
@@ -408,7 +440,16 @@ class Reservation:
         entry = self.entry
         if not self.begun:
             return None
-        return Paid(self.begun[:16], entry.number, entry.hash, entry.dataset, self.epsilon, release_id)
+        return Paid(
+            self.begun[:16],
+            entry.number,
+            entry.hash,
+            entry.dataset,
+            self.epsilon,
+            release_id,
+            at=entry.at,
+            signer=self.signer,
+        )
 
     @contextmanager
     def accounted(self) -> Iterator[None]:

@@ -105,13 +105,7 @@ def check_fits(reserved: Entry, release: AnyRelease) -> None:
 
 def _check_receipt(name: str, entries: Sequence[Entry], release: AnyRelease, digest: str, paid: Paid) -> None:
     """Refuse a receipt that is not about this release, or not about an entry of this ledger."""
-    if paid.release != release.id:
-        raise LedgerError("The receipt is for another release than the one beside it.", "put each where it belongs.")
-    if paid.digest != digest:
-        raise LedgerError(
-            "The release is not the file that its receipt names: its SHA-256 is another.",
-            "somebody changed or rewrote it: take the file as it was made.",
-        )
+    paid.check_is_for(release.id, digest)
     if not entries or paid.ledger != entries[0].hash[:16]:
         raise LedgerError(
             f"The receipt is from another ledger than {name}.", "name the ledger that paid: --ledger FILE|URL."
@@ -124,10 +118,11 @@ def _check_receipt(name: str, entries: Sequence[Entry], release: AnyRelease, dig
     entry = entries[paid.entry - 1]
     if entry.hash != paid.hash:
         raise LedgerError(f"Entry {paid.entry} of the ledger {name} is not the one that the receipt names.", OTHER)
-    if (entry.kind, entry.dataset, entry.epsilon) != (RESERVE, paid.dataset, paid.epsilon):
+    same = (entry.kind, entry.dataset, entry.epsilon) == (RESERVE, paid.dataset, paid.epsilon)
+    if not same or paid.at not in {None, entry.at}:
         raise LedgerError(
             f"The receipt says something else than entry {paid.entry}: that spent"
-            f" {'nothing' if entry.epsilon is None else entry.epsilon} on '{entry.dataset}'.",
+            f" {'nothing' if entry.epsilon is None else entry.epsilon} on '{entry.dataset}', at {entry.at}.",
             "somebody changed the receipt: take the folder as it was made.",
         )
 

@@ -205,7 +205,7 @@ def _completed(
     drawn = _drawn(release)
     pictures = () if drawn is None else (FIGURE,)
     receipts = () if paid is None else (RECEIPT,)
-    files = (RELEASE, *rows, *pictures, *receipts, CROISSANT, README)
+    files = (RELEASE, *rows, *pictures, CROISSANT, README, *receipts)
     there = {*moved, *(file.name for file in place.scratch.iterdir())}
     for name, table in rows.items():
         if name not in there:
@@ -214,14 +214,15 @@ def _completed(
             atomic.write(place.scratch / name, text.getvalue(), new=True)
     if drawn is not None and FIGURE not in there:
         drawn(place.scratch / FIGURE)
-    if paid is not None and RECEIPT not in there:
-        atomic.write(place.scratch / RECEIPT, paid.of(_now(place, RELEASE)).as_text(), new=True)
     if README not in there:
         atomic.write(place.scratch / README, readme.readme(release, files), new=True)
     if CROISSANT not in there:
-        others = {name: _now(place, name) for name in files if name != CROISSANT}
+        others = {name: _now(place, name) for name in files if name not in {CROISSANT, *receipts}}
         headers = {name: table.header for name, table in rows.items()}
         atomic.write(place.scratch / CROISSANT, croissant.as_text(release, others, headers), new=True)
+    if paid is not None and RECEIPT not in there:  # the last one: it names all others as they are
+        beside = {name: _now(place, name) for name in files if name not in {RELEASE, RECEIPT}}
+        atomic.write(place.scratch / RECEIPT, paid.of(_now(place, RELEASE), beside).as_text(), new=True)
     return _named(place, files, answers)
 
 

@@ -27,7 +27,8 @@ FILES = {
     "answers.csv": "answers to the ranges that were asked when the release was made; `remark` says what else is counted"
     " in them",
     "release.svg": "a picture of the release",
-    "receipt.json": "how it was paid for: one entry of a ledger, by its hash; whoever has the ledger can verify it",
+    "receipt.json": "how it was paid for: one entry of a ledger, by its hash, and the SHA-256 of the other files;"
+    " whoever has the ledger can verify it, or the publisher's public key if it is signed",
     "croissant.json": "for catalogues of data: words, files and columns as Croissant and schema.org write them",
     "README.md": "this page",
 }

@@ -14,8 +14,10 @@ from dawa.errors import DawaError, LedgerError
 from dawa.host import atomic, scratch
 from dawa.publish import folder
 from dawa.publish.place import ASKED, Place
+from dawa.results import paid as paid_by
 from dawa.results.grouped import AnyRelease
 from dawa.results.keeping import RELEASE, UNPAID, Kept, other_file, other_folder
+from dawa.results.keys import PrivateKey
 from dawa.results.paid import Paid
 from dawa.results.traces import BOOKED, Trace, Where, file_of, looked
 
@@ -35,12 +37,14 @@ def recovered(
         ended: Their runs have ended, where no lock can tell: somebody knows that.
 
     Raises:
-        LedgerError: If the ledger cannot be read or trusted.
+        LedgerError: If the ledger cannot be read or trusted, or its key cannot be used.
     """
-    return [_recovered(ledger, entry, dry_run=dry_run, ended=ended) for entry in ledger.summary(dataset).pending]
+    found = ledger.summary(dataset).pending
+    signer = ledger.signer() if found and not dry_run else None
+    return [_recovered(ledger, entry, signer, dry_run=dry_run, ended=ended) for entry in found]
 
 
-def _recovered(ledger: "Ledger", entry: "Entry", *, dry_run: bool, ended: bool) -> Trace:
+def _recovered(ledger: "Ledger", entry: "Entry", signer: PrivateKey | None, *, dry_run: bool, ended: bool) -> Trace:
     from dawa.ledger import Reservation  # noqa: PLC0415  databases are slow to load
 
     with looked(entry, ended=ended) as (trace, where, found):
@@ -48,13 +52,21 @@ def _recovered(ledger: "Ledger", entry: "Entry", *, dry_run: bool, ended: bool) 
             return trace
         try:
             _check_paid(ledger, entry, found)
-            reservation = Reservation(ledger, entry, ledger.history()[0].hash)
+            reservation = Reservation(ledger, entry, ledger.history()[0].hash, signer)
             kept = _complete(where, trace.where, found, reservation.paid(str(found.id)))
             reservation.finalise(str(found.id), kept, Kept.at(kept).digest)
         except (DawaError, OSError) as error:
             problem = error.problem if isinstance(error, DawaError) else f"It cannot be written: {error.strerror}."
             return replace(trace, problem=problem)
-        return replace(trace, state=BOOKED, where=kept)
+        return replace(trace, state=BOOKED, where=kept, signed=_signed(kept))
+
+
+def _signed(kept: Path) -> bool | None:
+    """Whether the receipt in a folder is signed: the run that was killed may have written it, with or without a key."""
+    with suppress(LedgerError):
+        receipt = paid_by.beside(kept / RELEASE) if kept.is_dir() else None
+        return None if receipt is None else receipt.signature is not None
+    return None
 
 
 def _check_paid(ledger: "Ledger", entry: "Entry", found: AnyRelease) -> None:

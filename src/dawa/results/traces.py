@@ -48,6 +48,7 @@ class Trace:
         where: The folder or file, if there is a release, or where it should have been.
         problem: Why it could not be completed or booked.
         looked: Where a release was looked for.
+        signed: Whether the receipt of the folder that is booked now is signed; None if there is none.
     """
 
     entry: "Entry"
@@ -55,6 +56,7 @@ class Trace:
     where: Path | None = None
     problem: str | None = None
     looked: tuple[Path, ...] = ()
+    signed: bool | None = None
 
     @property
     def unseen(self) -> str:
@@ -76,6 +78,7 @@ class Trace:
             "where": None if self.where is None else str(self.where),
             "problem": self.problem,
             "looked": [str(path) for path in self.looked],
+            "signed": self.signed,
         }
 
 

@@ -4,6 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
+from helpers import blocks, prepared
 from helpers.commands import dawa, names
 
 PAGE = Path(__file__).parents[3] / "docs/records.md"
@@ -21,12 +22,16 @@ def test_the_commands_run(tmp_path, monkeypatch):
     assert names() >= {"out", "again", "draft.yaml"}
 
 
-def test_the_python_runs(tmp_path, monkeypatch):
+def test_the_blocks_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    assert len(blocks) == 3
+    prepared.records()
+    found = blocks.blocks(PAGE.read_text("utf-8"))
+    assert [block.kind for block in found] == ["shell", "shell", "python", "python", "python", "python"]
     shared = {}
-    for block in blocks:
-        exec(compile(block, str(PAGE), "exec"), shared)  # noqa: S102  our own page
+    for block in found:
+        if block.kind == "shell":
+            blocks.shell(PAGE, block)
+        else:
+            exec(compile(block.code, str(PAGE), "exec"), shared)  # noqa: S102  our own page
     assert set(shared["croissant"].left(shared["release"])) == {"url", "creator", "citeAs", "version"}
     assert Path("ages.yaml").exists()
