@@ -75,7 +75,7 @@ class PublicKey:
         """The public key in a file.
 
         Raises:
-            LedgerError: If it cannot be read, or is no public Ed25519 key.
+            LedgerError: If it cannot be read, or is not a public Ed25519 key.
             InstallationError: If the library is missing.
         """
         _needed("Checking a signature")
@@ -95,7 +95,7 @@ class PublicKey:
             found = None
         if not isinstance(found, Ed25519PublicKey):
             raise LedgerError(
-                f"{_shown(path)} is no public Ed25519 key in PEM.", f"name the file that ends in {PUBLIC}; {MAKE}"
+                f"{_shown(path)} is not a public Ed25519 key in PEM.", f"name the file that ends in {PUBLIC}; {MAKE}"
             )
         return cls(found.public_bytes(form.Encoding.Raw, form.PublicFormat.Raw))
 
@@ -120,7 +120,7 @@ class PrivateKey:
         """The private key in a file that its owner alone may read.
 
         Raises:
-            LedgerError: If it cannot be read, others may read it, or it is no private Ed25519 key.
+            LedgerError: If it cannot be read, others may read it, or it is not a private Ed25519 key.
             InstallationError: If the library is missing.
         """
         _needed("Signing receipts")
@@ -139,7 +139,7 @@ class PrivateKey:
             found = None
         if not isinstance(found, Ed25519PrivateKey):
             raise LedgerError(
-                f"{_shown(path)} is no private Ed25519 key in PEM.",
+                f"{_shown(path)} is not a private Ed25519 key in PEM.",
                 f"name the file that does not end in {PUBLIC}; {MAKE}" if b"PUBLIC KEY" in content else MAKE,
             )
         if os.name == "posix" and mode & OTHERS:
@@ -251,7 +251,7 @@ def _content(path: str | os.PathLike[str], hint: str) -> tuple[bytes, int]:
         with open(handle, "rb") as file:  # noqa: PTH123  it is open already
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_KEY_FILE:
-                raise LedgerError(f"{_shown(path)} is no file of a key.", hint)
+                raise LedgerError(f"{_shown(path)} is not the file of a key.", hint)
             return file.read(MOST_KEY_FILE), found.st_mode
     except (OSError, ValueError) as error:
         _unread(path, error, hint)

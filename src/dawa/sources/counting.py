@@ -146,7 +146,8 @@ class Query:
 
 def _whole(column: pa.ChunkedArray) -> IntArray:
     """A column of whole numbers, not by ``to_numpy``: that loads pandas, where it is installed, for nothing."""
-    return np.from_dlpack(column.cast("int64").combine_chunks())
+    found: IntArray = np.from_dlpack(column.cast("int64").combine_chunks())  # type: ignore[assignment]
+    return found
 
 
 def _failed(engine: str, kind: str) -> SourceError:
