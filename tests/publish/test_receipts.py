@@ -419,7 +419,7 @@ def test_the_environment_names_the_key_of_releases(book):
     assert len(book.history()) == 3
     refused(dawa(*release, "--out", "two", DAWA_LEDGER_KEY=" "), "DAWA_LEDGER_KEY is empty")
     refused(dawa(*release, "--out", "two", DAWA_LEDGER_KEY="nothing"), "No such file")
-    refused(dawa(*release, "--out", "two", DAWA_LEDGER_KEY=PUBLIC), "no private Ed25519 key")
+    refused(dawa(*release, "--out", "two", DAWA_LEDGER_KEY=PUBLIC), "not a private Ed25519 key")
     Path("hospital.key").chmod(0o640)
     refused(dawa(*release, "--out", "two", DAWA_LEDGER_KEY="hospital.key"), "Others than its owner")
     assert len(ledger.opened("dawa-ledger.db").history()) == 3, "nothing was paid"

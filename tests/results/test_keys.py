@@ -141,7 +141,7 @@ def test_public_and_private_are_told_apart():
     keys.made("a.key")
     with pytest.raises(LedgerError, match="is a private key, which checks nothing"):
         PublicKey.read("a.key")
-    with pytest.raises(LedgerError, match="no private Ed25519 key") as told:
+    with pytest.raises(LedgerError, match="not a private Ed25519 key") as told:
         PrivateKey.read("a.key.pub")
     assert "does not end in .pub" in told.value.hint
 
@@ -149,7 +149,7 @@ def test_public_and_private_are_told_apart():
 def test_a_public_key_of_another_kind_is_refused():
     other = x25519.X25519PrivateKey.generate().public_key()
     Path("x.pub").write_bytes(other.public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo))
-    with pytest.raises(LedgerError, match="no public Ed25519 key"):
+    with pytest.raises(LedgerError, match="not a public Ed25519 key"):
         PublicKey.read("x.pub")
 
 
