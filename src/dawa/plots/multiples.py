@@ -1,4 +1,4 @@
-"""The picture of a release of groups: a small histogram or map of each, side by side on one sheet."""
+"""The picture of a release of groups: a small histogram or map of each, or a row of bars along each of its axes."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from dawa.axis.groups import combinations
 from dawa.errors import OptionError
 from dawa.host import atomic
 from dawa.limits import MOST_GROUPS_DRAWN, MOST_PIXELS, MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
-from dawa.plots import drawing, picture, scales
+from dawa.plots import drawing, marginals, picture, scales
 from dawa.results.grouped import GroupedRelease
 from dawa.results.overview import of_groups
 from dawa.results.release import Release
@@ -26,6 +26,9 @@ TILE = 1.75
 
 ALIKE = 6
 """Up to this ratio of the highest of all pictures to the lowest they have one scale, so that groups compare."""
+
+BARS = 24
+"""Bars along each axis of a row."""
 
 LETTERS = 15
 """How many characters of a name fit an inch above a small picture."""
@@ -44,7 +47,8 @@ def figure(
     """A small picture for each group, as many as fit; a line says how many more there are.
 
     Along one axis they have one scale upwards if no group is much smaller than the others, and a scale of their own
-    otherwise, which the title says. Maps always share their colours.
+    otherwise, which the title says. Maps always share their colours. Over three and four axes a group is a row, with
+    its records along each axis, whatever the others.
 
     >>> import dawa
     >>> table = {"sex": ["f", "m", "m"] * 2000, "age": [31, 45, 62] * 2000}
@@ -59,41 +63,61 @@ def figure(
         footed: Whether there are lines below the pictures.
 
     Raises:
-        OptionError: If the release is over more than two axes or too many cells, or the path has no known ending.
+        OptionError: If the release is over several axes and too many cells, or the path has no known ending.
     """
     if not drawable(release):
-        many = len(release.axes)
-        what = f"over {many} axes" if many > 2 else "of so many cells"
-        raise OptionError(f"A release {what} has no picture.", "ask it for ranges: rel.answers(lo, hi).")
-    shown = list(release.values())[:MOST_GROUPS_DRAWN]
+        raise OptionError("A release of so many cells has no picture.", "ask it for ranges: rel.answers(lo, hi).")
+    many = len(release.axes)
+    shown = list(release.values())[: _most(many)]
     more = len(release) - len(shown)
     sentences = [*([f"And {more:,} more group{'s' * (more != 1)}."] if more else []), *beside(release)]
     lines = drawing.wrapped(sentences if footed else sentences[: bool(more)], width)
-    across = min(max(int(width / TILE), 1), len(shown))
-    down = -(-len(shown) // across)
+    across = many if many > 2 else min(max(int(width / TILE), 1), len(shown))
+    down = len(shown) if many > 2 else -(-len(shown) // across)
     below = drawing.height_of(lines) + 0.15 * (1 + bool(picture.title_of(release)))
     with drawing.styled():
-        line = len(release.axes) == 1
-        tall = 1.15 if line else max(1.5, 0.9 * picture.tall(release, width / across))
-        sheet = drawing.sheet(width, down * tall + 0.55 + below)
-        charts = sheet.subplots(down, across, sharex=True, squeeze=False)
-        flat = list(charts.ravel())
-        one = (_histograms if len(release.axes) == 1 else _maps)(release, shown, flat, width / across)
-        for at, chart in enumerate(flat):
-            chart.set_visible(at < len(shown))
-            lowest = at + across >= len(shown)
-            chart.tick_params(labelbottom=lowest, labelleft=line or at % across == 0, labelsize=6)
-            chart.set_xlabel(chart.get_xlabel() if lowest else "", parse_math=False)
-        _titled(sheet, release, one=one)
+        sheet = drawing.sheet(width, down * _tall(release, width / across) + 0.55 + below + _deep(release, width))
+        charts = sheet.subplots(down, across, sharex="col" if many > 2 else True, squeeze=False)
+        one = (_histograms, _maps)[many - 1] if many < 3 else _rows
+        alike = one(release, shown, list(charts.ravel()), width / across)
+        _bare(list(charts.ravel()), across, len(shown) if many < 3 else charts.size, every=many != 2)
+        _titled(sheet, release, one=alike)
         drawing.footed(sheet, lines)
     return drawing.saved(sheet, path)
 
 
 def drawable(release: GroupedRelease) -> bool:
     """Whether pictures can show the groups, at little cost."""
-    shown = min(len(release), MOST_GROUPS_DRAWN)
+    many = len(release.axes)
     cells = math.prod(axis.size for axis in release.axes)
-    return len(release.axes) == 1 or (len(release.axes) == 2 and shown * cells <= 4 * MOST_ROWS_WRITTEN)
+    return many == 1 or min(len(release), _most(many)) * cells <= 4 * MOST_ROWS_WRITTEN
+
+
+def _most(many: int) -> int:
+    """How many groups are drawn over so many axes: fewer if each has a row of its own."""
+    return MOST_GROUPS_DRAWN if many < 3 else MOST_GROUPS_DRAWN // 2
+
+
+def _tall(release: GroupedRelease, width: float) -> float:
+    """How tall a small picture of this width is, with what stands above it."""
+    if len(release.axes) == 2:
+        return max(1.5, 0.9 * picture.tall(release, width))
+    return 1.15 if len(release.axes) == 1 else 0.9
+
+
+def _deep(release: GroupedRelease, width: float) -> float:
+    """How much more room names below rows of bars need."""
+    axes = release.axes
+    return 0.15 + max(scales.standing(axis, width / len(axes)) for axis in axes) if len(axes) > 2 else 0.0
+
+
+def _bare(charts: Sequence[Any], across: int, shown: int, *, every: bool) -> None:
+    """Write numbers and names below the lowest pictures alone, and beside the first of a row if not beside every one."""
+    for at, chart in enumerate(charts):
+        chart.set_visible(at < shown)
+        lowest = at + across >= shown
+        chart.tick_params(labelbottom=lowest, labelleft=every or at % across == 0, labelsize=6)
+        chart.set_xlabel(chart.get_xlabel() if lowest else "", parse_math=False)
 
 
 def draw(release: GroupedRelease, path: str | PathLike[str]) -> None:
@@ -136,6 +160,24 @@ def _histograms(release: GroupedRelease, shown: Sequence[Release], charts: Seque
     return one_scale
 
 
+def _rows(release: GroupedRelease, shown: Sequence[Release], charts: Sequence[Any], width: float) -> bool:
+    """Draw a row of bars for each group, and say whether they have one scale upwards along every axis."""
+    many = len(release.axes)
+    found = [[marginals.of(rel, at, BARS) for at in range(many)] for rel in shown]
+    tops = np.array([[max(bars.top, 1e-9) for bars in row] for row in found])
+    one_scale = bool((tops.max(axis=0) <= ALIKE * tops.min(axis=0)).all())
+    longest = round(0.7 * scales.LETTERS * width)
+    for place, chart in enumerate(charts):
+        group, at = divmod(place, many)
+        axis = release.axes[at]
+        marginals.drawn(chart, found[group][at], float(tops[:, at].max() if one_scale else tops[group, at]))
+        scales.label(axis, chart.xaxis, width, upright=True, longest=longest)
+        chart.set_xlabel(f"{chart.get_xlabel()}\n{scales.unit_along(release, axis)}", parse_math=False, fontsize=7)
+        if at == 0:
+            _named(chart, release, group, shown[group], many * width)
+    return one_scale
+
+
 def _maps(release: GroupedRelease, shown: Sequence[Release], charts: Sequence[Any], width: float) -> bool:
     """Draw maps in one scale of colours."""
     pixels = MOST_PIXELS // 4
@@ -169,8 +211,9 @@ def _titled(sheet: "Figure", release: GroupedRelease, *, one: bool) -> None:
     loud = "" if privacy.private else "NOT PRIVATE, "
     by = " and ".join(drawing.text(grouping.column) for grouping in release.by)
     scale = "" if one else ", each with a scale of its own"
-    what = f"{scales.unit(release)}{scale}" if len(release.axes) == 1 else "each group's total above its map"
-    line = f"{loud}ε = {float(privacy.epsilon):.4g}, {many:,} group{'s' * (many != 1)} by {by}; {what}"
+    above = f"each group's total above its {'row' if len(release.axes) > 2 else 'map'}"
+    what = scales.unit(release) if len(release.axes) == 1 else above
+    line = f"{loud}ε = {float(privacy.epsilon):.4g}, {many:,} group{'s' * (many != 1)} by {by}; {what}{scale}"
     title = picture.title_of(release)
     text = f"{drawing.text(title)}\n{line}" if title else line
     sheet.suptitle(text, x=0.01, ha="left").set_parse_math(False)

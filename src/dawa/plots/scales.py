@@ -34,6 +34,11 @@ def unit(release: AnyRelease) -> str:
     return f"{records} per {'cell' if len(release.axes) > 1 else each(axis)}"
 
 
+def unit_along(release: AnyRelease, axis: Axis) -> str:
+    """What the height counts along one of several axes."""
+    return f"{called(release.about)} per {each(axis)}"
+
+
 def each(axis: Axis) -> str:
     """What one cell is called, or what the heights of uneven cells are counted by."""
     if isinstance(axis, EdgeAxis):

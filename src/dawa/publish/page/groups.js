@@ -231,6 +231,7 @@ const groups = (() => {
       },
       draw: pictures.draw,
       stop() {
+        pictures.stop();
         clearTimeout(task);
         clearTimeout(later);
       },

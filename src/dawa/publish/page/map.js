@@ -75,15 +75,7 @@ const map = (() => {
       context.drawImage(picture, x(across.from), y(up.to), x(across.to) - x(across.from), y(up.from) - y(up.to));
     }
 
-    function clipped(context, action) {
-      const area = plot();
-      context.save();
-      context.beginPath();
-      context.rect(area.left, area.top, area.width, area.height);
-      context.clip();
-      action();
-      context.restore();
-    }
+    const clipped = (context, action) => drawing.within(context, plot(), action);
 
     function draw() {
       const area = plot();
