@@ -1,4 +1,4 @@
-"""Small pictures of groups over three and four axes: the bars are answers of Python, and a picture chooses its group."""
+"""Small pictures of groups over three and four axes: bars are answers of Python, and a picture chooses its group."""
 
 from itertools import pairwise
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dawa.plots import drawing, marginals, scales
+from dawa.limits import MOST_PIXELS
+from dawa.plots import areas, drawing, marginals, scales
 from dawa.results.release import Release
 
 if TYPE_CHECKING:
@@ -37,17 +38,19 @@ def figure(release: Release, width: float, below: float) -> "Figure":
         _pair(release, cells, left, down, charts[down, left])
     longest = round(0.7 * scales.LETTERS * width / many)
     for at, axis in enumerate(release.axes):
-        scales.label(axis, charts[many - 1, at].xaxis, width / many, upright=True, longest=longest)
+        how: Any = {"longest": longest, "even": areas.flat(axis)}
+        scales.label(axis, charts[many - 1, at].xaxis, width / many, upright=True, **how)
         if at:
-            scales.label(axis, charts[at, 0].yaxis, drawing.PAGE, lines=0.7 * width / many, longest=longest)
+            scales.label(axis, charts[at, 0].yaxis, drawing.PAGE, lines=0.7 * width / many, **how)
     return sheet
 
 
 def _pair(release: Release, cells: Any, left: int, down: int, chart: Any) -> None:  # noqa: ANN401  Matplotlib's
     """A map of two axes, whatever the others."""
     rest = tuple(at for at in range(len(release.axes)) if at not in {left, down})
-    found = drawing.coarse(cells.sum(axis=rest))
-    across, up = (scales.placed(release.axes[at], [0, release.axes[at].size]) for at in (left, down))
+    axes = (release.axes[left], release.axes[down])
+    found = areas.image(axes, cells.sum(axis=rest), MOST_PIXELS)
+    across, up = (scales.placed(axis, [0, axis.size], even=areas.flat(axis)) for axis in axes)
     scale = drawing.magnitudes(max(float(found.max()), 1.0), least=0.0)
     how: Any = {"origin": "lower", "aspect": "auto", "interpolation": "nearest", "cmap": "viridis", "norm": scale}
     chart.imshow(found.T, extent=(*across, *up), **how)

@@ -6,7 +6,7 @@ import numpy as np
 
 from dawa.arrays import FloatArray, IntArray
 from dawa.axis.written import written
-from dawa.plots import drawing, scales
+from dawa.plots import areas, drawing, scales
 from dawa.results.release import Release
 
 MOST_BARS = 40
@@ -40,7 +40,9 @@ def of(release: Release, at: int, most: int = MOST_BARS) -> Bars:
     lo = np.zeros((len(borders) - 1, len(release.axes)), np.int64)
     hi = lo + np.array([axis.size for axis in release.axes], np.int64)
     lo[:, at], hi[:, at] = borders[:-1], borders[1:]
-    return Bars(scales.placed(axis, borders), *(_answered(release, lo, hi) / scales.width(axis, borders)))
+    even = areas.flat(axis)
+    found = _answered(release, lo, hi) / scales.width(axis, borders, even=even)
+    return Bars(scales.placed(axis, borders, even=even), *found)
 
 
 def drawn(chart: Any, bars: Bars, top: float) -> None:  # noqa: ANN401  Matplotlib's

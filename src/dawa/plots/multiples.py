@@ -13,7 +13,7 @@ from dawa.axis.groups import combinations
 from dawa.errors import OptionError
 from dawa.host import atomic
 from dawa.limits import MOST_GROUPS_DRAWN, MOST_PIXELS, MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
-from dawa.plots import drawing, marginals, picture, scales
+from dawa.plots import areas, drawing, marginals, picture, scales
 from dawa.results.grouped import GroupedRelease
 from dawa.results.overview import of_groups
 from dawa.results.release import Release
@@ -112,7 +112,7 @@ def _deep(release: GroupedRelease, width: float) -> float:
 
 
 def _bare(charts: Sequence[Any], across: int, shown: int, *, every: bool) -> None:
-    """Write numbers and names below the lowest pictures alone, and beside the first of a row if not beside every one."""
+    """Write numbers and names below the lowest pictures alone, and beside every one or the first of each row."""
     for at, chart in enumerate(charts):
         chart.set_visible(at < shown)
         lowest = at + across >= shown
@@ -171,7 +171,7 @@ def _rows(release: GroupedRelease, shown: Sequence[Release], charts: Sequence[An
         group, at = divmod(place, many)
         axis = release.axes[at]
         marginals.drawn(chart, found[group][at], float(tops[:, at].max() if one_scale else tops[group, at]))
-        scales.label(axis, chart.xaxis, width, upright=True, longest=longest)
+        scales.label(axis, chart.xaxis, width, upright=True, longest=longest, even=areas.flat(axis))
         chart.set_xlabel(f"{chart.get_xlabel()}\n{scales.unit_along(release, axis)}", parse_math=False, fontsize=7)
         if at == 0:
             _named(chart, release, group, shown[group], many * width)
@@ -181,13 +181,14 @@ def _rows(release: GroupedRelease, shown: Sequence[Release], charts: Sequence[An
 def _maps(release: GroupedRelease, shown: Sequence[Release], charts: Sequence[Any], width: float) -> bool:
     """Draw maps in one scale of colours."""
     pixels = MOST_PIXELS // 4
-    cells = [drawing.coarse(rel.estimate.cells, pixels) for rel in shown]
+    cells = [areas.image(release.axes, rel.estimate.cells, pixels) for rel in shown]
     scale = drawing.magnitudes(max(1.0, *(float(one.max()) for one in cells)), least=0.0)
     across, up = release.axes
     for at, (rel, one, chart) in enumerate(zip(shown, cells, charts, strict=False)):
         image = picture.painted(rel, one, chart, scale)
-        scales.label(across, chart.xaxis, 0.75 * width)
-        scales.label(up, chart.yaxis, drawing.PAGE, lines=1.0, longest=round(0.5 * scales.LETTERS * width))
+        scales.label(across, chart.xaxis, 0.75 * width, even=areas.flat(across))
+        longest = round(0.5 * scales.LETTERS * width)
+        scales.label(up, chart.yaxis, drawing.PAGE, lines=1.0, longest=longest, even=areas.flat(up))
         chart.set_ylabel(chart.get_ylabel() if at == 0 else "", parse_math=False)
         _named(chart, release, at, rel, MAP_ROOM * width)
     bar = charts[0].figure.colorbar(image, ax=list(charts), label=scales.unit(release), aspect=40, fraction=0.03)

@@ -32,6 +32,15 @@ const axes = (() => {
     return { column, kind, clips, inclusive: false, span, ...CELL_BY_CELL, per: made.cell, ...made };
   }
 
+  /** Axes as a map draws them: those that are scaled to scale, and all others cell by cell, whatever their edges. */
+  const onMap = (all, scaled) =>
+    all.map((axis, i) => {
+      const { place, cellAt, width, least, pitch } = scaled[i] ? axis : { ...CELL_BY_CELL, pitch: axis.pitch };
+      const drawn = scaled[i] ? ", to scale" : ", all drawn equally wide";
+      const said = axis.kind === "edges" ? pitch + drawn : pitch;
+      return { ...axis, place, cellAt, width, least, pitch: said, scaled: scaled[i] };
+    });
+
   /** Both ends as borders, or an Error that says what is wrong. */
   const bordersOf = (axis, column) => (lo, hi) => {
     const [start, stop] = [axis.border(lo), (axis.upper ?? axis.border)(hi)];
@@ -231,5 +240,5 @@ const axes = (() => {
     return first && last ? ` The first cell is counted with ${first}, the last with ${last}.` : "";
   }
 
-  return { of, runs, cells, said, note, beyond, edges };
+  return { of, onMap, runs, cells, said, note, beyond, edges };
 })();

@@ -25,7 +25,7 @@ from dawa.budget import shown
 from dawa.errors import FolderError, OptionError, ReleaseError
 from dawa.host import atomic
 from dawa.limits import MOST_CELLS_IN_BROWSER
-from dawa.plots import geography
+from dawa.plots import areas, geography, scales
 from dawa.publish import bands, figures
 from dawa.results.about import RECORDS, About, called, is_link
 from dawa.results.answers import factor_of, noise_chance, uncut
@@ -364,6 +364,8 @@ def _of_axes(release: AnyRelease, found: Overview) -> dict[str, Any]:
         "much": bool(found.warning),
         "askable": math.prod(shape) <= MOST_CELLS_IN_BROWSER,
         "geography": _geography(release.axes),
+        "scaled": [areas.to_scale(axis) for axis in release.axes],
+        "counted": scales.unit(release),
     }
 
 

@@ -348,6 +348,8 @@ function draw() {
       answers,
       records: data.records,
       geography: data.geography,
+      scaled: data.scaled,
+      counted: data.counted,
       spans: () => spans,
       cuts: () => answer.cuts,
       change: changed,

@@ -12,17 +12,16 @@ const tiles = (() => {
   const heights = ({ bounds, totals }, width) =>
     Array.from(totals, (total, b) => [total / width(bounds[b], bounds[b + 1]), width(bounds[b], bounds[b + 1])]);
 
-  /** The greatest height of all groups, whichever are drawn; few of their cells exceed it. */
-  function highest(list, width, share) {
-    const own = (one) => drawing.highest(heights(one.release.buckets, width), share) || 1;
-    let every = null;
-    return (shown) => {
-      if (shown.length === 1) {
-        return own(shown[0].one);
+  /** The greatest height of one group, or of all of them, whichever are drawn; few of their cells exceed it. */
+  function highest(list, heights, share) {
+    const known = new Map();
+    const own = (one) => {
+      if (!known.has(one)) {
+        known.set(one, drawing.highest(heights(one), share) || 1);
       }
-      every = every ?? Math.max(...list.map(own));
-      return every;
+      return known.get(one);
     };
+    return (shown) => Math.max(...(shown.length === 1 ? [shown[0].one] : list).map(own));
   }
 
   const cleared = ({ canvas, plot }) => drawing.cleared(canvas, plot.clientWidth, plot.clientHeight);
@@ -72,28 +71,32 @@ const tiles = (() => {
       context.globalAlpha = 1;
     }
 
-    return { top: highest(page.list, axis.width, 1), draw, mark: ([span]) => along(axis, span), ...still };
+    const top = highest(page.list, (one) => heights(one.release.buckets, axis.width), 1);
+    return { top, draw, mark: ([span]) => along(axis, span), ...still };
   }
 
   function colours(page) {
     const { shape } = page;
+    const both = axes.onMap(page.axes, page.part.scaled);
+    const most = (axis, pixels) => (axis.scaled ? pixels : Math.min(axis.size, pixels));
 
     function draw(tile, top) {
       const context = cleared(tile);
       const { one, plot } = tile;
-      const pixels = [Math.min(shape[0], MOST_ACROSS), Math.min(shape[1], MOST_UP)];
-      tile.raster = tile.raster || heat.raster(one.release, one.answers(), shape, shape.map(drawing.whole), ...pixels);
+      const pixels = [most(both[0], MOST_ACROSS), most(both[1], MOST_UP)];
+      tile.raster = tile.raster || heat.raster(one.release, one.answers(), both, shape.map(drawing.whole), ...pixels);
       context.imageSmoothingEnabled = false;
       context.drawImage(heat.picture(tile.raster, top, page.log()), 0, 0, plot.clientWidth, plot.clientHeight);
     }
 
     function mark([across, up]) {
-      const { left, width } = along(page.axes[0], across);
-      const { left: bottom, width: height } = along(page.axes[1], up);
+      const { left, width } = along(both[0], across);
+      const { left: bottom, width: height } = along(both[1], up);
       return { left, width, bottom, height };
     }
 
-    return { top: highest(page.list, (from, to) => to - from, 0.998), draw, mark, ...still };
+    const top = highest(page.list, (one) => heat.heights(one.release, one.answers(), both), 0.998);
+    return { top, draw, mark, ...still };
   }
 
   /** Bars along the axis of this number: what the row of that axis shows of the group. */
