@@ -5,15 +5,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
-from unicodedata import east_asian_width
 
 import numpy as np
 
 from dawa.axis.groups import combinations
-from dawa.errors import OptionError
+from dawa.errors import OptionError, printable
 from dawa.host import atomic
 from dawa.limits import MOST_GROUPS_DRAWN, MOST_PIXELS, MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
-from dawa.plots import areas, drawing, marginals, picture, scales
+from dawa.plots import areas, drawing, marginals, names, picture, scales
 from dawa.results.grouped import GroupedRelease
 from dawa.results.overview import of_groups
 from dawa.results.release import Release
@@ -147,7 +146,7 @@ def _histograms(release: GroupedRelease, shown: Sequence[Release], charts: Seque
     tops = [max(float(one.density.max()), one.noise) for one in found]
     one_scale = max(tops) <= ALIKE * min(tops)
     every, noise = np.concatenate([one.density for one in found]), float(np.mean([one.noise for one in found]))
-    for at, (rel, one, chart) in enumerate(zip(shown, found, charts, strict=False)):
+    for one, chart in zip(found, charts, strict=False):
         (picture.barred if release.axes[0].kind == "ordered" else picture.traced)(chart, one)
         if release.axes[0].kind in {"ordered", "edges"}:
             drawing.flat(chart)
@@ -156,7 +155,7 @@ def _histograms(release: GroupedRelease, shown: Sequence[Release], charts: Seque
         if one_scale:
             chart.set_ylim(top=1.08 * max(tops))
         scales.label(release.axes[0], chart.xaxis, width)
-        _named(chart, release, at, rel, ROOM * width)
+    _named(charts, release, shown, ROOM * width)
     return one_scale
 
 
@@ -173,8 +172,7 @@ def _rows(release: GroupedRelease, shown: Sequence[Release], charts: Sequence[An
         marginals.drawn(chart, found[group][at], float(tops[:, at].max() if one_scale else tops[group, at]))
         scales.label(axis, chart.xaxis, width, upright=True, longest=longest, even=areas.flat(axis))
         chart.set_xlabel(f"{chart.get_xlabel()}\n{scales.unit_along(release, axis)}", parse_math=False, fontsize=7)
-        if at == 0:
-            _named(chart, release, group, shown[group], many * width)
+    _named(charts[::many], release, shown, many * width)
     return one_scale
 
 
@@ -190,20 +188,19 @@ def _maps(release: GroupedRelease, shown: Sequence[Release], charts: Sequence[An
         longest = round(0.5 * scales.LETTERS * width)
         scales.label(up, chart.yaxis, drawing.PAGE, lines=1.0, longest=longest, even=areas.flat(up))
         chart.set_ylabel(chart.get_ylabel() if at == 0 else "", parse_math=False)
-        _named(chart, release, at, rel, MAP_ROOM * width)
+    _named(charts, release, shown, MAP_ROOM * width)
     bar = charts[0].figure.colorbar(image, ax=list(charts), label=scales.unit(release), aspect=40, fraction=0.03)
     bar.ax.tick_params(labelsize=6)
     return True
 
 
-def _named(chart: Any, release: GroupedRelease, at: int, rel: Release, width: float) -> None:  # noqa: ANN401
-    """Write the group and its number of records above its picture."""
-    total = f": {rel.total.value:,.0f}"
-    name = drawing.text(", ".join(map(str, combinations(release.by)[at])))
-    room, shown = round(LETTERS * width) - len(total), name
-    while len(shown) > 1 and sum(1 + (east_asian_width(letter) in "WF") for letter in shown) > room:
-        shown = f"{shown.removesuffix('…')[:-1]}…"
-    drawing.titled(chart, shown + total)
+def _named(charts: Sequence[Any], release: GroupedRelease, shown: Sequence[Release], width: float) -> None:
+    """Write each group and its number of records above its picture."""
+    totals = [f": {rel.total.value:,.0f}" for rel in shown]
+    groups = [printable(", ".join(map(str, group))) for group in combinations(release.by)[: len(shown)]]
+    rooms = [round(LETTERS * width) - len(total) for total in totals]
+    for chart, name, total in zip(charts, names.shortened(groups, rooms), totals, strict=False):
+        drawing.titled(chart, name + total)
 
 
 def _titled(sheet: "Figure", release: GroupedRelease, *, one: bool) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from dawa.axis.apart import clipped
 from dawa.axis.groups import combinations
 from dawa.axis.written import middle, series
-from dawa.publish import grouped
+from dawa.publish import grouped, isolated
 from dawa.results.about import called, is_link
 from dawa.results.grouped import AnyRelease, GroupedRelease, inside_of
 from dawa.results.insides import SAID
@@ -96,6 +96,7 @@ computer and any amount of time, today and later, and nothing that is computed f
 
 def readme(release: AnyRelease, files: Sequence[str]) -> str:
     """The README, in Markdown."""
+    release = isolated.named(release)
     table = next(name for name in ("buckets.csv", "cells.csv", "answers.csv", "release.json") if name in files)
     privacy = release.privacy
     return PAGE.format(

@@ -287,7 +287,7 @@ const histogram = (() => {
         draw();
       },
       caption: () =>
-        `How many ${page.records} per ${axis.per}, along ${axis.column}${axis.kind === "edges" ? ": the area of a bar is its number" : ""}. ` +
+        `How many ${page.records} per ${axis.per}, along ${axis.name}${axis.kind === "edges" ? ": the area of a bar is its number" : ""}. ` +
         `The line is the estimate, the light band the noise margin of each bucket alone.${together()}${axes.edges(axis)} ` +
         drawing.advice("a range", "below the picture"),
     };

@@ -102,7 +102,7 @@ const map = (() => {
       context.strokeRect(area.left - 0.5, area.top - 0.5, area.width + 1, area.height + 1);
       rulers.below(context, both[0], view[0], x, area, paint);
       rulers.left(context, upward(area), y, area, paint, false);
-      rulers.unit(context, both[1].column, area, 8, paint);
+      rulers.unit(context, both[1].name, area, 8, paint);
       legend(context, area);
       clipped(context, () => edges(context, area));
       drawOver();
@@ -230,7 +230,7 @@ const map = (() => {
     /** What the triangles mean. */
     function beside() {
       const ends = both.filter((axis) => axis.clips.some(Boolean));
-      const each = ends.map((axis) => `${axis.column} ${axes.beyond(axis).join(" and ")}`);
+      const each = ends.map((axis) => `${axis.name} ${axes.beyond(axis).join(" and ")}`);
       return ends.length ? ` Cells at sides with a triangle also hold values from beyond: ${each.join("; ")}.` : "";
     }
 
@@ -285,7 +285,7 @@ const map = (() => {
         recolour();
       },
       caption: () =>
-        `How many ${page.counted}: ${both[0].column} to the right, ${both[0].pitch}; ${both[1].column} upwards, ` +
+        `How many ${page.counted}: ${both[0].name} to the right, ${both[0].pitch}; ${both[1].name} upwards, ` +
         `${both[1].pitch}.${beside()} ${drawing.advice("a rectangle", "an axis")}`,
     };
   }

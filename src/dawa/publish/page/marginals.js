@@ -16,7 +16,7 @@ const marginals = (() => {
       document.createElement(tag),
     );
     row.className = "lane";
-    title.textContent = axis.column;
+    title.textContent = axis.name;
     unit.className = "unit";
     unit.textContent = `${page.records} per ${axis.per}`;
     read.className = "read";

@@ -16,7 +16,7 @@ const multiples = (() => {
     host.replaceChildren();
     by("tiles-bar").hidden = host.hidden = kind === null;
     by("tiles-along").hidden = by("tiles-said").hidden = all.length < 3;
-    axis.replaceChildren(...all.map(({ column }, i) => new Option(column, String(i))));
+    axis.replaceChildren(...all.map((one, i) => new Option(one.name, String(i))));
 
     function draw() {
       if (made.length === 0) {
@@ -60,10 +60,13 @@ const multiples = (() => {
       canvas.setAttribute("aria-hidden", "true");
       const mark = document.createElement("i");
       plot.append(canvas, mark);
-      button.append(element("b", one.name), plot);
+      const title = element("b", one.name);
+      button.title = one.name;
+      button.setAttribute("aria-label", one.name);
+      button.append(title, plot);
       button.addEventListener("click", () => page.choose(group));
       host.append(button);
-      return { group, one, button, plot, canvas, mark };
+      return { group, one, button, title, plot, canvas, mark };
     }
 
     function fill() {
@@ -72,9 +75,28 @@ const multiples = (() => {
       const left = wanted.length - made.length;
       more.hidden = !kind || left <= 0;
       more.textContent = `Show ${Math.min(left, MOST_DRAWN)} more of ${left}`;
+      name();
       chosen();
       spans();
       draw();
+    }
+
+    /** Cut names that are too long for their pictures, so that different ones look different. */
+    function name() {
+      if (made.length > 0) {
+        const [{ title }] = made;
+        const context = document.createElement("canvas").getContext("2d");
+        context.font = getComputedStyle(title).font;
+        const wide = (text) => context.measureText(text).width + 1;
+        const texts = names.shortened(
+          made.map(({ one }) => one.name),
+          title.clientWidth,
+          wide,
+        );
+        made.forEach((tile, i) => {
+          tile.title.textContent = texts[i];
+        });
+      }
     }
 
     /** Mark the chosen group. */
@@ -132,6 +154,7 @@ const multiples = (() => {
         fill();
       },
       draw() {
+        name();
         draw();
         spans();
       },

@@ -115,7 +115,7 @@ const rulers = (() => {
       context.textAlign = "center";
       context.textBaseline = "top";
       context.fillStyle = paint.ink;
-      context.fillText(fitting(context, axis.column, plot.width), plot.left + plot.width / 2, under);
+      context.fillText(fitting(context, axis.name, plot.width), plot.left + plot.width / 2, under);
     }
   }
 
