@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dawa
-from dawa.plots import areas, scales
+from dawa.plots import areas
 
 AGE = dawa.Axis.edges("age", [0, 1, 5, 18, 65, 110])
 PAY = dawa.Axis.edges("pay", [0, 1, 10, 100, 1000, 100_000])
@@ -35,7 +35,7 @@ def test_no_record_is_lost_and_cells_lie_where_their_values_are(widths, size, se
     if not areas.to_scale(axis):
         np.testing.assert_array_equal(image, cells)
         return
-    unit, total = float(scales.unit_of(axis)), sum(widths)
+    unit, total = float(areas.unit_of(axis)), sum(widths)
     pixel = total / image.shape[0]
     np.testing.assert_allclose(image.sum(axis=0) * pixel / unit, cells.sum(axis=0))
     densities = cells / (np.array(widths)[:, None] / unit)

@@ -325,6 +325,27 @@ def test_downloads_are_the_tables_of_the_folder(browser, made):
         ]
 
 
+@pytest.mark.parametrize("screen", [{}, pytest.param(PHONE, marks=pytest.mark.long)], ids=["desktop", "phone"])
+def test_long_names_that_begin_alike_look_different(browser, tmp_path, screen):
+    long = "Hospital of the northern region, ward {}, department of internal medicine"
+    names = ["short", *(long.format(at) for at in (1, 2, 13))]
+    release = put_together(CLIPPED, {"g": names}, humps(4), seed=1, effort="fast")
+    with opened(browser, release.report(tmp_path / "long.html"), **screen) as sheet:
+        tiles = sheet.page.locator(".tile").all()
+        shown = [tile.locator("b").text_content() for tile in tiles]
+        assert shown[0] == "short"
+        assert len(set(shown)) == 4
+        assert all("…" in text for text in shown[1:])
+        fits = sheet.page.evaluate(
+            "[...document.querySelectorAll('.tile b')].map((one) => one.scrollWidth <= one.clientWidth)"
+        )
+        assert all(fits), shown
+        for name, tile in zip(names, tiles, strict=True):
+            assert tile.get_attribute("title") == tile.get_attribute("aria-label") == name
+        sheet.page.get_by_role("button", name=names[2]).first.click()
+        assert sheet.texts("asked")[0].startswith(f"{names[2]}: ")
+
+
 def test_a_map_of_groups_has_cells_of_all(browser, made):
     release, path = made("a map")
     with opened(browser, path) as sheet:

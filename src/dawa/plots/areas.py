@@ -5,7 +5,9 @@ their colours count records per cell. Which of both it is follows from the edges
 where a value lies, and pictures say it.
 """
 
+import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
@@ -60,6 +62,12 @@ def image(axes: Sequence[Axis], cells: FloatArray, most: int) -> FloatArray:
     return drawing.coarse(cells, most)
 
 
+def unit_of(axis: EdgeAxis) -> Fraction:
+    """How much of the column heights are counted by: a power of ten near the width of usual cells."""
+    widths = sorted(np.diff([float(cut) for cut in axis.cuts]))
+    return Fraction(10) ** math.floor(math.log10(widths[len(widths) // 2]))
+
+
 def _parts(axis: Axis) -> FloatArray:
     """How large a part of the axis each of its cells is; nothing where cells are no values between edges."""
     if not isinstance(axis, EdgeAxis):
@@ -74,8 +82,6 @@ def _uneven(parts: FloatArray) -> bool:
 
 def _resampled(axis: EdgeAxis, cells: FloatArray, pixels: int) -> FloatArray:
     """Records per unit of the first axis, in pixels of equal width; none is lost."""
-    from dawa.plots.scales import unit_of  # noqa: PLC0415  it asks this module
-
     values = axis.value(np.arange(axis.size + 1))
     places = np.linspace(values[0], values[-1], pixels + 1)
     running = np.concatenate((np.zeros((1, *cells.shape[1:])), np.cumsum(cells, axis=0)))

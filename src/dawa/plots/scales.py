@@ -53,7 +53,7 @@ def each(axis: Axis, *, even: bool = False) -> str:
     if isinstance(axis, EdgeAxis) and even:
         return "cell"
     if isinstance(axis, EdgeAxis):
-        return f"{readable(axis, _plain(unit_of(axis)))} of {drawing.text(axis.column)}"
+        return f"{readable(axis, _plain(areas.unit_of(axis)))} of {drawing.text(axis.column)}"
     if axis.kind == "ordered":
         return "category"
     if isinstance(axis, AddressAxis):
@@ -68,15 +68,9 @@ def _plain(value: Fraction) -> int | str:
     return int(value) if value.denominator == 1 else shown(value)
 
 
-def unit_of(axis: EdgeAxis) -> Fraction:
-    """How much of the column heights are counted by: a power of ten near the width of usual cells."""
-    widths = sorted(np.diff([float(cut) for cut in axis.cuts]))
-    return Fraction(10) ** math.floor(math.log10(widths[len(widths) // 2]))
-
-
 def width(axis: Axis, borders: ArrayLike, *, even: bool = False) -> FloatArray:
     """From border to border, what heights are counted by: cells, or for uneven cells how much of the column."""
-    places = axis.value(borders) / float(unit_of(axis)) if isinstance(axis, EdgeAxis) and not even else borders
+    places = axis.value(borders) / float(areas.unit_of(axis)) if isinstance(axis, EdgeAxis) and not even else borders
     return np.diff(np.asarray(places, np.float64))
 
 

@@ -7,8 +7,11 @@ do the same (``names.js``).
 
 import re
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from dawa.results.grouped import AnyRelease, GroupedRelease
+
+OneOf = TypeVar("OneOf", bound=AnyRelease)
 
 CONTROLS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 LEFTWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
@@ -26,12 +29,11 @@ def isolated(name: str) -> str:
     return f"{FIRST}{text}{POP}" if LEFTWARDS.search(text) else text
 
 
-def named(release: AnyRelease) -> AnyRelease:
+def named(release: OneOf) -> OneOf:
     """A release whose columns are called as texts call them, for sentences alone."""
     axes = tuple(replace(axis, column=isolated(axis.column)) for axis in release.axes)  # type: ignore[type-var]
     units = tuple(isolated(column) for column in release.privacy.unit_columns)
-    found = replace(release, axes=axes, privacy=replace(release.privacy, unit_columns=units))
-    if isinstance(found, GroupedRelease):
-        by = tuple(replace(one, axis=replace(one.axis, column=isolated(one.column))) for one in found.by)
-        return replace(found, by=by)
-    return found
+    changed: dict[str, Any] = {"axes": axes, "privacy": replace(release.privacy, unit_columns=units)}
+    if isinstance(release, GroupedRelease):
+        changed["by"] = tuple(replace(one, axis=replace(one.axis, column=isolated(one.column))) for one in release.by)
+    return replace(release, **changed)

@@ -139,11 +139,10 @@ def _shell(release: AnyRelease) -> list[str]:
     asked = example(release.axes)
     if not isinstance(release, GroupedRelease):
         return [f"dawa query release.json {asked}"]
-    first = ",".join(map(str, combinations(release.by)[0]))
-    return [
-        f"dawa query release.json --group {shlex.quote(first)} {asked}",
-        f"dawa query release.json --by {asked}",
-    ]
+    every = (",".join(map(str, group)) for group in combinations(release.by))
+    plain = next((name for name in every if isolated.isolated(name) == name), None)  # a command has names as they are
+    one = [] if plain is None else [f"dawa query release.json --group {shlex.quote(plain)} {asked}"]
+    return [*one, f"dawa query release.json --by {asked}"]
 
 
 def _groups(release: AnyRelease) -> str:
