@@ -72,7 +72,7 @@ def test_one_cell_that_is_too_narrow_makes_all_equally_wide():
 def test_a_map_says_what_its_colours_count(axes, unit, said):
     release = released(axes)
     figure = release.plot()
-    assert figure.axes[-1].get_ylabel() == unit
+    assert figure.axes[-1].get_ylabel().replace("\n", " ") == unit
     footer = figure._supxlabel.get_text().replace("\n", " ")  # Matplotlib has no other way
     assert said in footer
     assert bool(said) == ("Cells of" in footer)

@@ -174,3 +174,13 @@ def test_names_end_above_their_own_picture():
     titles = [chart._left_title.get_window_extent() for chart in charts]
     assert all(title.x1 < figure.bbox.x1 for title in titles)
     assert all(one.x1 < two.x0 for one, two in pairwise(titles[:4]))
+
+
+def test_names_that_begin_alike_differ_and_none_turns_its_number():
+    long = "Hospital of the northern region, ward {}"
+    rel = lines(4, names=[long.format(1), long.format(2), "\u05d2\u05d9\u05dc", "a\u202eb"])
+    titles = [chart.get_title(loc="left") for chart in shown(multiples.figure(rel))]
+    assert titles[0].split(":")[0].endswith("1")
+    assert titles[1].split(":")[0].endswith("2")
+    assert titles[2].startswith("\u2068\u05d2\u05d9\u05dc\u2069: ")
+    assert titles[3].startswith("a\\u202eb: ")

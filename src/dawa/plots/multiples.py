@@ -189,7 +189,8 @@ def _maps(release: GroupedRelease, shown: Sequence[Release], charts: Sequence[An
         scales.label(up, chart.yaxis, drawing.PAGE, lines=1.0, longest=longest, even=areas.flat(up))
         chart.set_ylabel(chart.get_ylabel() if at == 0 else "", parse_math=False)
     _named(charts, release, shown, MAP_ROOM * width)
-    bar = charts[0].figure.colorbar(image, ax=list(charts), label=scales.unit(release), aspect=40, fraction=0.03)
+    counted = scales.unit_in(release, _tall(release, width) * len(charts) * width / drawing.PAGE)
+    bar = charts[0].figure.colorbar(image, ax=list(charts), label=counted, aspect=40, fraction=0.03)
     bar.ax.tick_params(labelsize=6)
     return True
 
@@ -200,7 +201,7 @@ def _named(charts: Sequence[Any], release: GroupedRelease, shown: Sequence[Relea
     groups = [printable(", ".join(map(str, group))) for group in combinations(release.by)[: len(shown)]]
     rooms = [round(LETTERS * width) - len(total) for total in totals]
     for chart, name, total in zip(charts, names.shortened(groups, rooms), totals, strict=False):
-        drawing.titled(chart, name + total)
+        drawing.titled(chart, names.isolated(name) + total)
 
 
 def _titled(sheet: "Figure", release: GroupedRelease, *, one: bool) -> None:

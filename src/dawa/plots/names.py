@@ -1,10 +1,26 @@
-"""Names of groups that are too long for small pictures, cut so that different names look different."""
+"""Names, which may hold anything: none turns the text beside it, and cut ones that are different look different."""
 
+import re
 from collections.abc import Callable, Sequence
 from unicodedata import east_asian_width
 
 LEAST = 3
 """How many letters of a name are shown at least."""
+
+CONTROLS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+LEFTWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
+FIRST, POP = "\u2068", "\u2069"
+"""What sets a text apart that has a direction of its own, and what ends that."""
+
+
+def isolated(name: str) -> str:
+    r"""A name as a part of a text.
+
+    >>> print(isolated("age"), isolated("a" + chr(0x202E) + "b"), ascii(isolated(chr(0x5D0))))
+    age a\u202eb '\u2068\u05d0\u2069'
+    """
+    text = CONTROLS.sub(lambda mark: f"\\u{ord(mark[0]):04x}", name)
+    return f"{FIRST}{text}{POP}" if LEFTWARDS.search(text) else text
 
 
 def shortened(names: Sequence[str], rooms: Sequence[int]) -> list[str]:

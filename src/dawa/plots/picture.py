@@ -15,7 +15,7 @@ from dawa.errors import InstallationError, OptionError, printable
 from dawa.host import atomic
 from dawa.limits import MOST_PIXELS, MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
 from dawa.plots import areas, corner, drawing, geography, scales
-from dawa.plots.scales import label, placed, unit
+from dawa.plots.scales import label, placed, unit, unit_in
 from dawa.results.answers import factor_of, uncut
 from dawa.results.grouped import AnyRelease
 from dawa.results.overview import Overview, overview
@@ -67,7 +67,7 @@ def figure(
             cells = areas.image(release.axes, release.estimate.cells, MOST_PIXELS)
             sheet = drawing.sheet(width, tall(release, width) + 0.7 + below)
             chart = sheet.subplots()
-            sheet.colorbar(_map(release, cells, chart, width), ax=chart, label=unit(release))
+            sheet.colorbar(_map(release, cells, chart, width), ax=chart, label=unit_in(release, tall(release, width)))
             drawing.titled(chart, _summary(release))
         sides = (((0, 0), (1, 0)), ((0, 0), (0, 1)))
         for axis, (first, last) in zip(release.axes, sides, strict=False) if len(release.axes) < 3 else ():

@@ -1,6 +1,7 @@
 """Along the axes of pictures: where cells lie, what heights count, and labels that fit."""
 
 import math
+import textwrap
 import warnings
 from datetime import datetime
 from fractions import Fraction
@@ -14,7 +15,7 @@ from dawa.axis import AddressAxis, Axis, EdgeAxis
 from dawa.axis.dates import DateAxis
 from dawa.axis.written import readable, series, written, years
 from dawa.budget import shown
-from dawa.plots import areas, drawing
+from dawa.plots import areas, drawing, names
 from dawa.results.about import called
 from dawa.results.grouped import AnyRelease
 
@@ -37,10 +38,15 @@ def unit(release: AnyRelease) -> str:
         return f"{records} per cell"
     sides = [each(axis, even=not areas.to_scale(axis)) for axis in axes]
     named = [
-        f"cell of {drawing.text(axis.column)}" if side == "cell" else side
+        f"cell of {names.isolated(drawing.text(axis.column))}" if side == "cell" else side
         for axis, side in zip(axes, sides, strict=True)
     ]
     return f"{records} per {series(named)}"
+
+
+def unit_in(release: AnyRelease, inches: float) -> str:
+    """What the colour counts, in lines that fit beside colours of this height."""
+    return textwrap.fill(unit(release), max(round(LETTERS * inches), LETTERS))
 
 
 def unit_along(release: AnyRelease, axis: Axis) -> str:
@@ -53,7 +59,7 @@ def each(axis: Axis, *, even: bool = False) -> str:
     if isinstance(axis, EdgeAxis) and even:
         return "cell"
     if isinstance(axis, EdgeAxis):
-        return f"{readable(axis, _plain(areas.unit_of(axis)))} of {drawing.text(axis.column)}"
+        return f"{readable(axis, _plain(areas.unit_of(axis)))} of {names.isolated(drawing.text(axis.column))}"
     if axis.kind == "ordered":
         return "category"
     if isinstance(axis, AddressAxis):
