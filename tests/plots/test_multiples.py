@@ -7,6 +7,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import dawa
+from dawa.counts import Counts
 from dawa.errors import OptionError
 from dawa.plots import multiples
 from helpers.groups import put_together
@@ -96,11 +97,55 @@ def test_the_same_figure_is_the_same_file(tmp_path):
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
-def test_three_axes_have_no_picture():
-    axes = (*PLANE, dawa.Axis("c", 0, 3))
-    rel = put_together(axes, {"g": ["a"]}, [RNG.poisson(3, (12, 9, 3))], seed=1, effort="fast")
+def boxes(groups, factor=1.0):
+    axes = (*PLANE, dawa.Axis.edges("c", [0, 1, 5, 50], outside="drop"))
+    truth = [RNG.poisson(20 * factor**g, (12, 9, 3)) for g in range(groups)]
+    return put_together(axes, {"g": [f"g{g}" for g in range(groups)]}, truth, seed=1, partition="none", effort="fast")
+
+
+def test_three_axes_have_a_row_of_bars_for_each_group():
+    rel = boxes(3)
+    figure = rel.plot()
+    charts = np.array(figure.axes).reshape(3, 3)
+    assert [chart.get_title(loc="left") for chart in charts[:, 0]] == [
+        f"{group}: {one.total.value:,.0f}" for group, one in rel.items()
+    ]
+    assert [chart.get_xlabel() for chart in charts[-1]] == [
+        "a\nrecords per cell",
+        "b\nrecords per cell",
+        "c\nrecords per 1 of c",
+    ]
+    assert not any(chart.get_xlabel() for chart in charts[:-1].ravel())
+    for row, one in zip(charts, rel.values(), strict=True):
+        for at, chart in enumerate(row):
+            cuts = [float(cut) for cut in ([0, 1, 5, 50] if at == 2 else range(rel.axes[at].size + 1))]
+            heights = next(patch for patch in chart.patches if patch.get_label() == "release").get_data().values
+            lo, hi = [0, 0, 0], [12, 9, 50]
+            for height, (lo[at], hi[at]) in zip(heights, pairwise(cuts), strict=True):
+                assert height == pytest.approx(one.answer(tuple(lo), tuple(hi)).value / (hi[at] - lo[at]))
+    assert {chart.get_ylim() for chart in charts[:, 2]} == {charts[0, 2].get_ylim()}
+    assert "<svg" in rel._repr_html_()
+
+
+def test_rows_have_scales_of_their_own_if_some_are_much_smaller():
+    figure = boxes(3, factor=0.05).plot()
+    assert "each with a scale of its own" in figure.get_suptitle()
+    assert len({chart.get_ylim() for chart in np.array(figure.axes).reshape(3, 3)[:, 0]}) == 3
+
+
+@pytest.mark.long
+def test_of_many_groups_half_as_many_rows_are_drawn():
+    figure = boxes(13).plot()
+    assert len(figure.axes) == 12 * 3
+    assert footed(figure).startswith("And 1 more group.")
+
+
+def test_groups_of_too_many_cells_have_no_picture():
+    axes = tuple(dawa.Axis(name, 0, 2000, outside="drop", missing="drop") for name in "abc")
+    counts = Counts.sparse((2000,) * 3, np.array([5]), np.array([9]))
+    rel = put_together(axes, {"g": ["a"]}, [counts], seed=1, effort="fast")
     assert not multiples.drawable(rel)
-    with pytest.raises(OptionError, match="over 3 axes has no picture"):
+    with pytest.raises(OptionError, match="so many cells has no picture"):
         rel.plot()
     assert "<svg" not in rel._repr_html_()
 
@@ -129,3 +174,13 @@ def test_names_end_above_their_own_picture():
     titles = [chart._left_title.get_window_extent() for chart in charts]
     assert all(title.x1 < figure.bbox.x1 for title in titles)
     assert all(one.x1 < two.x0 for one, two in pairwise(titles[:4]))
+
+
+def test_names_that_begin_alike_differ_and_none_turns_its_number():
+    long = "Hospital of the northern region, ward {}"
+    rel = lines(4, names=[long.format(1), long.format(2), "\u05d2\u05d9\u05dc", "a\u202eb"])
+    titles = [chart.get_title(loc="left") for chart in shown(multiples.figure(rel))]
+    assert titles[0].split(":")[0].endswith("1")
+    assert titles[1].split(":")[0].endswith("2")
+    assert titles[2].startswith("\u2068\u05d2\u05d9\u05dc\u2069: ")
+    assert titles[3].startswith("a\\u202eb: ")

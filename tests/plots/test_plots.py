@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import dawa
 from dawa import limits
 from dawa.errors import CountsError, OptionError
-from dawa.plots import drawing, rows
+from dawa.plots import areas, drawing, rows
 from dawa.strategy.base import RESOLUTION
 
 RNG = np.random.default_rng(6)
@@ -254,7 +254,7 @@ def test_three_axes_are_shown_as_histograms_and_maps_of_pairs():
         (image,) = charts[down, left].images
         (rest,) = {0, 1, 2} - {down, left}
         pixels = np.asarray(image.get_array()).T
-        assert pixels == pytest.approx(cells.sum(axis=rest))
+        assert pixels == pytest.approx(areas.image((axes[left], axes[down]), cells.sum(axis=rest), 1024))
     found = steps(charts[1, 1], "release")
     assert found.edges.tolist() == [0, 1, 5, 9]
     expected = [release.answer((0, lo, "x"), (12, hi, "y")).value for lo, hi in ((0, 1), (1, 5), (5, 9))]

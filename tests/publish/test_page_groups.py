@@ -224,7 +224,7 @@ def test_a_released_table_has_each_groups_records_in_no_range(browser, tmp_path)
         assert sheet.page.locator("#by-group").is_visible()
 
 
-def test_three_axes_have_a_table_and_a_picture_of_the_chosen_group(browser, tmp_path):
+def test_three_axes_have_a_table_and_pictures(browser, tmp_path):
     axes = [dawa.Axis(name, 0, size, outside="drop", missing="drop") for name, size in (("a", 8), ("b", 6), ("c", 4))]
     counts = [RNG.poisson(5 * g, (8, 6, 4)) for g in (1, 2)]
     release = put_together(tuple(axes), {"g": ["p", "q"]}, counts, seed=1, effort="fast")
@@ -234,7 +234,7 @@ def test_three_axes_have_a_table_and_a_picture_of_the_chosen_group(browser, tmp_
         every = release.answer((1, 1, 0), (5, 4, 3))
         assert lines(sheet, "group-foot") == [expected("All groups together", every, every)]
         assert sheet.shown() == written(release["q"].answer((1, 1, 0), (5, 4, 3)))
-        assert sheet.page.locator("#tiles").is_hidden()
+        assert sheet.page.locator("#tiles .tile").count() == 2
         assert sheet.page.locator(".lane").count() == 3
 
 
@@ -324,6 +324,27 @@ def test_downloads_are_the_tables_of_the_folder(browser, made):
             ["Range 1", "f", "2013", "20", "80"],
             ["Range 2", "f", "2014", "20", "80"],
         ]
+
+
+@pytest.mark.parametrize("screen", [{}, pytest.param(PHONE, marks=pytest.mark.long)], ids=["desktop", "phone"])
+def test_long_names_that_begin_alike_look_different(browser, tmp_path, screen):
+    long = "Hospital of the northern region, ward {}, department of internal medicine"
+    names = ["short", *(long.format(at) for at in (1, 2, 13))]
+    release = put_together(CLIPPED, {"g": names}, humps(4), seed=1, effort="fast")
+    with opened(browser, release.report(tmp_path / "long.html"), **screen) as sheet:
+        tiles = sheet.page.locator(".tile").all()
+        shown = [tile.locator("b").text_content() for tile in tiles]
+        assert shown[0] == "short"
+        assert len(set(shown)) == 4
+        assert all("…" in text for text in shown[1:])
+        fits = sheet.page.evaluate(
+            "[...document.querySelectorAll('.tile b')].map((one) => one.scrollWidth <= one.clientWidth)"
+        )
+        assert all(fits), shown
+        for name, tile in zip(names, tiles, strict=True):
+            assert tile.get_attribute("title") == tile.get_attribute("aria-label") == name
+        sheet.page.get_by_role("button", name=names[2]).first.click()
+        assert sheet.texts("asked")[0].startswith(f"{names[2]}: ")
 
 
 def test_a_map_of_groups_has_cells_of_all(browser, made):

@@ -13,9 +13,9 @@ from dawa.axis.apart import touching
 from dawa.axis.written import series
 from dawa.errors import InstallationError, OptionError, printable
 from dawa.host import atomic
-from dawa.limits import MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
-from dawa.plots import corner, drawing, geography, scales
-from dawa.plots.scales import label, placed, unit
+from dawa.limits import MOST_PIXELS, MOST_ROWS_WRITTEN, MOST_STEPS_DRAWN
+from dawa.plots import areas, corner, drawing, geography, scales
+from dawa.plots.scales import label, placed, unit, unit_in
 from dawa.results.answers import factor_of, uncut
 from dawa.results.grouped import AnyRelease
 from dawa.results.overview import Overview, overview
@@ -64,10 +64,10 @@ def figure(
             sheet = corner.figure(release, width, below)
             sheet.suptitle(_summary(release), x=0.01, ha="left").set_parse_math(False)
         else:
-            cells = drawing.coarse(release.estimate.cells)
+            cells = areas.image(release.axes, release.estimate.cells, MOST_PIXELS)
             sheet = drawing.sheet(width, tall(release, width) + 0.7 + below)
             chart = sheet.subplots()
-            sheet.colorbar(_map(release, cells, chart, width), ax=chart, label=unit(release))
+            sheet.colorbar(_map(release, cells, chart, width), ax=chart, label=unit_in(release, tall(release, width)))
             drawing.titled(chart, _summary(release))
         sides = (((0, 0), (1, 0)), ((0, 0), (0, 1)))
         for axis, (first, last) in zip(release.axes, sides, strict=False) if len(release.axes) < 3 else ():
@@ -92,7 +92,14 @@ def sentences_of(release: AnyRelease, found: Overview) -> list[str]:
     """What a picture cannot show, given how many records there are."""
     axes, kept = shortened(release), release.privacy.kept
     held = touching(axes, [(True, True)] * len(axes))
-    sentences = [f"Edges: {held}." if held else "", found.said(), found.warning, f"Numbers {kept}." if kept else ""]
+    drawn = areas.said(axes) if len(axes) > 1 else ""
+    sentences = [
+        drawn,
+        f"Edges: {held}." if held else "",
+        found.said(),
+        found.warning,
+        f"Numbers {kept}." if kept else "",
+    ]
     return [printable(sentence) for sentence in sentences if sentence]
 
 
@@ -225,7 +232,8 @@ def _groups(bounds: IntArray, most: int) -> IntArray:
 def painted(release: Release, cells: FloatArray, chart: Any, scale: Any) -> Any:  # noqa: ANN401  Matplotlib's
     """Records per cell in colours, the first axis to the right."""
     across, up = release.axes
-    corners = (*placed(across, [0, across.size]), *placed(up, [0, up.size]))
+    ends = (placed(axis, [0, axis.size], even=areas.flat(axis)) for axis in (across, up))
+    corners = tuple(np.concatenate(list(ends)).tolist())
     found = np.maximum(cells.T, 0)
     shape = "auto"
     if geography.is_map(release.axes):
@@ -248,8 +256,8 @@ def _map(release: Release, cells: FloatArray, chart: Any, width: float) -> Any: 
     """The colours with both axes named."""
     across, up = release.axes
     image = painted(release, cells, chart, drawing.magnitudes(max(float(cells.max()), 1.0), least=0.0))
-    label(across, chart.xaxis, 0.75 * width)
-    label(up, chart.yaxis, drawing.PAGE, lines=0.9 * tall(release, width))
+    label(across, chart.xaxis, 0.75 * width, even=areas.flat(across))
+    label(up, chart.yaxis, drawing.PAGE, lines=0.9 * tall(release, width), even=areas.flat(up))
     return image
 
 

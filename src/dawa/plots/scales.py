@@ -1,6 +1,7 @@
 """Along the axes of pictures: where cells lie, what heights count, and labels that fit."""
 
 import math
+import textwrap
 import warnings
 from datetime import datetime
 from fractions import Fraction
@@ -12,9 +13,9 @@ from numpy.typing import ArrayLike
 from dawa.arrays import FloatArray
 from dawa.axis import AddressAxis, Axis, EdgeAxis
 from dawa.axis.dates import DateAxis
-from dawa.axis.written import readable, written, years
+from dawa.axis.written import readable, series, written, years
 from dawa.budget import shown
-from dawa.plots import drawing
+from dawa.plots import areas, drawing, names
 from dawa.results.about import called
 from dawa.results.grouped import AnyRelease
 
@@ -30,14 +31,35 @@ UPRIGHT = 0.11
 
 def unit(release: AnyRelease) -> str:
     """What the height or the colour counts."""
-    axis, records = release.axes[0], called(release.about)
-    return f"{records} per {'cell' if len(release.axes) > 1 else each(axis)}"
+    axes, records = release.axes, called(release.about)
+    if len(axes) == 1:
+        return f"{records} per {each(axes[0])}"
+    if len(axes) > 2 or not any(areas.to_scale(axis) for axis in axes):
+        return f"{records} per cell"
+    sides = [each(axis, even=not areas.to_scale(axis)) for axis in axes]
+    named = [
+        f"cell of {names.isolated(drawing.text(axis.column))}" if side == "cell" else side
+        for axis, side in zip(axes, sides, strict=True)
+    ]
+    return f"{records} per {series(named)}"
 
 
-def each(axis: Axis) -> str:
-    """What one cell is called, or what the heights of uneven cells are counted by."""
+def unit_in(release: AnyRelease, inches: float) -> str:
+    """What the colour counts, in lines that fit beside colours of this height."""
+    return textwrap.fill(unit(release), max(round(LETTERS * inches), LETTERS))
+
+
+def unit_along(release: AnyRelease, axis: Axis) -> str:
+    """What the height counts along one of several axes."""
+    return f"{called(release.about)} per {each(axis, even=areas.flat(axis))}"
+
+
+def each(axis: Axis, *, even: bool = False) -> str:
+    """What one cell is called, or what heights are counted by if cells are uneven and not drawn equally wide."""
+    if isinstance(axis, EdgeAxis) and even:
+        return "cell"
     if isinstance(axis, EdgeAxis):
-        return f"{readable(axis, _plain(unit_of(axis)))} of {drawing.text(axis.column)}"
+        return f"{readable(axis, _plain(areas.unit_of(axis)))} of {names.isolated(drawing.text(axis.column))}"
     if axis.kind == "ordered":
         return "category"
     if isinstance(axis, AddressAxis):
@@ -52,21 +74,16 @@ def _plain(value: Fraction) -> int | str:
     return int(value) if value.denominator == 1 else shown(value)
 
 
-def unit_of(axis: EdgeAxis) -> Fraction:
-    """How much of the column heights are counted by: a power of ten near the width of usual cells."""
-    widths = sorted(np.diff([float(cut) for cut in axis.cuts]))
-    return Fraction(10) ** math.floor(math.log10(widths[len(widths) // 2]))
-
-
-def width(axis: Axis, borders: ArrayLike) -> FloatArray:
+def width(axis: Axis, borders: ArrayLike, *, even: bool = False) -> FloatArray:
     """From border to border, what heights are counted by: cells, or for uneven cells how much of the column."""
-    places = axis.value(borders) / float(unit_of(axis)) if isinstance(axis, EdgeAxis) else borders
+    places = axis.value(borders) / float(areas.unit_of(axis)) if isinstance(axis, EdgeAxis) and not even else borders
     return np.diff(np.asarray(places, np.float64))
 
 
-def placed(axis: Axis, borders: ArrayLike) -> FloatArray:
+def placed(axis: Axis, borders: ArrayLike, *, even: bool = False) -> FloatArray:
     """Where cell borders go: numbers and edges at their values, all others cell by cell."""
-    return axis.value(borders) if axis.kind in {"numbers", "edges"} else np.asarray(borders, np.float64)
+    valued = axis.kind in {"numbers", "edges"} and not even
+    return axis.value(borders) if valued else np.asarray(borders, np.float64)
 
 
 def label(
@@ -77,6 +94,7 @@ def label(
     upright: bool = False,
     lines: float | None = None,
     longest: int | None = None,
+    even: bool = False,
 ) -> None:
     """Name an axis of a chart, and its cells if they are not numbers; the texts fit this many inches.
 
@@ -87,13 +105,14 @@ def label(
         upright: Whether categories that do not fit may stand upright below their bars.
         lines: How many inches there are for categories one above the other, if the side goes up.
         longest: How many characters such a category, or an upright one, may have, so that charts keep their room.
+        even: Whether cells between edges are drawn equally wide.
     """
     side.set_label_text(drawing.text(axis.column), parse_math=False)
     if axis.kind == "numbers":
         _number(axis, side, width)
         return
     if axis.kind == "edges":
-        at, texts = _edges(axis, width)
+        at, texts = _edges(axis, width, placed(axis, np.arange(axis.size + 1), even=even))
     elif axis.kind == "ordered" and lines is not None:
         gap = max(1, math.ceil(axis.size * UPRIGHT / lines))
         at, texts = np.arange(0, axis.size, gap).astype(np.float64) + 0.5, _cut(_labels(axis)[::gap], longest)
@@ -127,9 +146,8 @@ def _cut(texts: list[str], longest: int | None) -> list[str]:
     return [text if longest is None or len(text) <= longest else f"{text[: longest - 1]}…" for text in texts]
 
 
-def _edges(axis: Axis, width: float) -> tuple[FloatArray, list[str]]:
-    """Edges at their values, from the left, where there is room for their texts."""
-    places = axis.value(np.arange(axis.size + 1))
+def _edges(axis: Axis, width: float, places: FloatArray) -> tuple[FloatArray, list[str]]:
+    """Edges at their places, from the left, where there is room for their texts."""
     texts = [readable(axis, value) for value in written(axis, np.arange(axis.size + 1), np.arange(axis.size + 1))[0]]
     letters = (places - places[0]) / (places[-1] - places[0]) * LETTERS * 0.85 * width
     kept, free = [], -math.inf

@@ -11,6 +11,7 @@ from dawa import limits
 from dawa.axis.groups import Grouping, combinations
 from dawa.axis.ordered import Label
 from dawa.publish import tables
+from dawa.publish.isolated import isolated
 from dawa.publish.tables import BARS, STATE, Rows
 from dawa.results.answers import Answer
 from dawa.results.grouped import GroupedRelease
@@ -41,7 +42,7 @@ def names(by: Sequence[Grouping]) -> list[str]:
 
 def few(by: Sequence[Grouping]) -> str:
     """The first groups in a list, and how many more there are."""
-    listed = names(by)
+    listed = [isolated(name) for name in names(by)]
     more = f" and {len(listed) - FEW:,} more" if len(listed) > FEW else ""
     return ("; " if len(by) > 1 else ", ").join(listed[:FEW]) + more
 

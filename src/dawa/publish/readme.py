@@ -8,7 +8,7 @@ from dataclasses import replace
 from dawa.axis.apart import clipped
 from dawa.axis.groups import combinations
 from dawa.axis.written import middle, series
-from dawa.publish import grouped
+from dawa.publish import grouped, isolated
 from dawa.results.about import called, is_link
 from dawa.results.grouped import AnyRelease, GroupedRelease, inside_of
 from dawa.results.insides import SAID
@@ -97,6 +97,7 @@ computer and any amount of time, today and later, and nothing that is computed f
 
 def readme(release: AnyRelease, files: Sequence[str]) -> str:
     """The README, in Markdown."""
+    release = isolated.named(release)
     table = next(name for name in ("buckets.csv", "cells.csv", "answers.csv", "release.json") if name in files)
     privacy = release.privacy
     return PAGE.format(
@@ -139,11 +140,10 @@ def _shell(release: AnyRelease) -> list[str]:
     asked = example(release.axes)
     if not isinstance(release, GroupedRelease):
         return [f"dawa query release.json {asked}"]
-    first = ",".join(map(str, combinations(release.by)[0]))
-    return [
-        f"dawa query release.json --group {shlex.quote(first)} {asked}",
-        f"dawa query release.json --by {asked}",
-    ]
+    every = (",".join(map(str, group)) for group in combinations(release.by))
+    plain = next((name for name in every if isolated.isolated(name) == name), None)  # a command has names as they are
+    one = [] if plain is None else [f"dawa query release.json --group {shlex.quote(plain)} {asked}"]
+    return [*one, f"dawa query release.json --by {asked}"]
 
 
 def _groups(release: AnyRelease) -> str:

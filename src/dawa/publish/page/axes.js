@@ -1,6 +1,6 @@
 // The axes: they translate between what people write and cell borders, which everything else works with.
 //
-// Every axis has: column, kind, size; span(lo, hi) for typed ends, which throws an Error with a sentence; write(border)
+// Every axis has: column, name, the column as a part of a text; kind, size; span(lo, hi) for typed ends, which throws an Error with a sentence; write(border)
 // for a whole border; ticks(from, to, most); cell and pitch, in words; inclusive, if both ends belong to a range; and
 // clips, what the first and the last cell hold besides their own values, in words. Pictures place a border with
 // place(border) and find it again with cellAt(place); width(from, to) is what heights are counted by, and per says so in
@@ -29,8 +29,18 @@ const axes = (() => {
     const made = kinds[data.kind](data, times);
     const { column, kind } = data;
     const span = bordersOf(made, column);
-    return { column, kind, clips, inclusive: false, span, ...CELL_BY_CELL, per: made.cell, ...made };
+    const name = names.isolated(column);
+    return { column, name, kind, clips, inclusive: false, span, ...CELL_BY_CELL, per: made.cell, ...made };
   }
+
+  /** Axes as a map draws them: those that are scaled to scale, and all others cell by cell, whatever their edges. */
+  const onMap = (all, scaled) =>
+    all.map((axis, i) => {
+      const { place, cellAt, width, least, pitch } = scaled[i] ? axis : { ...CELL_BY_CELL, pitch: axis.pitch };
+      const drawn = scaled[i] ? ", to scale" : ", all drawn equally wide";
+      const said = axis.kind === "edges" ? pitch + drawn : pitch;
+      return { ...axis, place, cellAt, width, least, pitch: said, scaled: scaled[i] };
+    });
 
   /** Both ends as borders, or an Error that says what is wrong. */
   const bordersOf = (axis, column) => (lo, hi) => {
@@ -40,10 +50,14 @@ const axes = (() => {
       [stop, hi],
     ]) {
       if (end === null) {
-        throw new Error(`“${text}” is not a ${axis.what} for ${column}. Write, for example, ${axis.write(0)}.`);
+        throw new Error(
+          `“${text}” is not a ${axis.what} for ${names.isolated(column)}. Write, for example, ${axis.write(0)}.`,
+        );
       }
       if (end.n < 0n || numbers.less(numbers.of(axis.size), end)) {
-        throw new Error(`${text} lies outside ${column}. Ask between ${axis.write(0)} and ${axis.write(axis.size)}.`);
+        throw new Error(
+          `${text} lies outside ${names.isolated(column)}. Ask between ${axis.write(0)} and ${axis.write(axis.size)}.`,
+        );
       }
     }
     if (!numbers.less(start, stop)) {
@@ -118,7 +132,7 @@ const axes = (() => {
       cellAt: (place) => Math.min(Math.max(borderAt(at[0] + place / scale), 0), size),
       width: (from, to) => (value(to) - value(from)) / unit,
       least: Math.min(2 * Math.min(...widths) * scale, 4),
-      per: `${numbers.grouping(numbers.written(numbers.read(String(unit))))} of ${data.column}`,
+      per: `${numbers.grouping(numbers.written(numbers.read(String(unit))))} of ${names.isolated(data.column)}`,
       cell: "cell between edges",
       pitch: "between edges",
       border(text) {
@@ -150,6 +164,7 @@ const axes = (() => {
     return {
       size: labels.length,
       inclusive: true,
+      shown: names.isolated,
       labels,
       what: "value",
       cell: "category",
@@ -157,8 +172,10 @@ const axes = (() => {
       span(lo, hi) {
         const [start, stop] = [find(lo), find(hi) + 1];
         if (start < 0 || stop < 1) {
-          const few = labels.slice(0, 8).join(", ");
-          throw new Error(`“${start < 0 ? lo : hi}” is not a value of ${data.column}. Ask for one of ${few}.`);
+          const few = labels.slice(0, 8).map(names.isolated).join(", ");
+          throw new Error(
+            `“${names.isolated(start < 0 ? lo : hi)}” is not a value of ${names.isolated(data.column)}. Ask for one of ${few}.`,
+          );
         }
         if (start >= stop) {
           throw new Error("This range is empty. Choose the lower category first.");
@@ -217,7 +234,7 @@ const axes = (() => {
   function note(all, spans) {
     const held = all.map((axis, i) => {
       const beyond = axis.clips.filter((what, end) => what && spans[i].ends[end]);
-      return beyond.length ? `${all.length > 1 ? `on ${axis.column} ` : ""}with ${beyond.join(" and ")}` : "";
+      return beyond.length ? `${all.length > 1 ? `on ${axis.name} ` : ""}with ${beyond.join(" and ")}` : "";
     });
     return held.filter(Boolean).join("; ");
   }
@@ -231,5 +248,5 @@ const axes = (() => {
     return first && last ? ` The first cell is counted with ${first}, the last with ${last}.` : "";
   }
 
-  return { of, runs, cells, said, note, beyond, edges };
+  return { of, onMap, runs, cells, said, note, beyond, edges };
 })();

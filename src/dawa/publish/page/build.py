@@ -25,8 +25,8 @@ from dawa.budget import shown
 from dawa.errors import FolderError, OptionError, ReleaseError
 from dawa.host import atomic
 from dawa.limits import MOST_CELLS_IN_BROWSER
-from dawa.plots import geography
-from dawa.publish import bands, figures
+from dawa.plots import areas, geography, scales
+from dawa.publish import bands, figures, isolated
 from dawa.results.about import RECORDS, About, called, is_link
 from dawa.results.answers import factor_of, noise_chance, uncut
 from dawa.results.estimate import Estimate
@@ -39,6 +39,7 @@ from dawa.results.statement import PrivacyStatement
 from dawa.version import __version__
 
 SCRIPTS = (
+    "names.js",
     "numbers.js",
     "dates.js",
     "addresses.js",
@@ -55,6 +56,7 @@ SCRIPTS = (
     "together.js",
     "canvas.js",
     "rulers.js",
+    "bars.js",
     "handles.js",
     "histogram.js",
     "cumulative.js",
@@ -66,6 +68,7 @@ SCRIPTS = (
     "comparing.js",
     "apart.js",
     "kept.js",
+    "tiles.js",
     "multiples.js",
     "groups.js",
     "page.js",
@@ -133,9 +136,9 @@ def html_of(parts: Sequence[tuple[str, AnyRelease]]) -> str:
         raise OptionError("Two releases on the page have the same name.", "give each a name of its own.")
     progress.reached("Building the page")
     template = _part("page.html")
-    looks = [(release, _looked(release)) for _, release in parts]
-    words = [_words(release, found) for release, found in looks]
-    values = [data(release, found) for release, found in looks]
+    looks = [(release, named, _looked(named)) for release, named in ((one, isolated.named(one)) for _, one in parts)]
+    words = [_words(named, found) for _, named, found in looks]
+    values = [data(release, found) for release, _, found in looks]
     several = len(parts) > 1
     if several:
         values = [{"name": name, **one} for (name, _), one in zip(parts, values, strict=True)]
@@ -230,13 +233,14 @@ def _title(release: AnyRelease) -> str:
 
 def _description(about: About | None) -> str:
     """What the data are; line breaks stay."""
-    return f'<p class="lead lines">{escape(about.description)}</p>' if about and about.description else ""
+    return f'<p class="lead lines" dir="auto">{escape(about.description)}</p>' if about and about.description else ""
 
 
 def _about(about: About | None) -> str:
     """The other words about the data, in a small list."""
     facts = about.facts() if about else {}
-    listed = "".join(f"<div><dt>{escape(name)}</dt><dd>{_linked(text)}</dd></div>" for name, text in facts.items())
+    each = '<div><dt>{}</dt><dd dir="auto">{}</dd></div>'
+    listed = "".join(each.format(escape(name), _linked(text)) for name, text in facts.items())
     return f'<dl class="facts about">{listed}</dl>' if listed else ""
 
 
@@ -336,7 +340,7 @@ def data(release: AnyRelease, found: Overview) -> dict[str, Any]:
     return {
         **shared,
         "by": [grouping.column for grouping in release.by],
-        "none": [named([grouping.axis for grouping in release.by], way) for way in patterns(release.by)],
+        "none": [named([one.axis for one in isolated.named(release).by], way) for way in patterns(release.by)],
         "levels": [
             {
                 **_level(estimate, sure, walked=walked),
@@ -356,12 +360,14 @@ def _of_axes(release: AnyRelease, found: Overview) -> dict[str, Any]:
         "shape": shape,
         "times": [_times(axis) for axis in release.axes],
         "clips": [[clipped(axis, first=end == 0, last=end == 1) for end in (0, 1)] for axis in release.axes],
-        "apart": [named(release.axes, way) for way in patterns(release.axes)],
+        "apart": [named(isolated.named(release).axes, way) for way in patterns(release.axes)],
         "kept": release.privacy.kept,
         "records": called(release.about),
         "much": bool(found.warning),
         "askable": math.prod(shape) <= MOST_CELLS_IN_BROWSER,
         "geography": _geography(release.axes),
+        "scaled": [areas.to_scale(axis) for axis in release.axes],
+        "counted": scales.unit(release),
     }
 
 

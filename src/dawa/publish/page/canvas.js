@@ -40,6 +40,16 @@ const drawing = (() => {
     return context;
   }
 
+  /** Draw in a box alone. */
+  function within(context, { left, top, width, height }, action) {
+    context.save();
+    context.beginPath();
+    context.rect(left, top, width, height);
+    context.clip();
+    action();
+    context.restore();
+  }
+
   /** A part of an axis: from and to in cells. */
   const whole = (size) => ({ from: 0, to: size });
 
@@ -144,6 +154,7 @@ const drawing = (() => {
     variables,
     layers,
     cleared,
+    within,
     whole,
     zoomed,
     moved,

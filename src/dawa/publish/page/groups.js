@@ -21,7 +21,7 @@ const groups = (() => {
         release,
         labels,
         onLine: lined(release, part.shape),
-        name: labels.join(", "),
+        name: labels.map(names.isolated).join(", "),
         answers() {
           answers = answers || answering.of(release, part.shape);
           return answers;
@@ -41,7 +41,9 @@ const groups = (() => {
     if (found < 0) {
       const few = list.slice(0, 8).map((one) => one.name);
       const more = list.length > few.length ? ", …" : "";
-      throw new Error(`“${labels.join(", ")}” is not a group. Choose one of ${few.join("; ")}${more}.`);
+      throw new Error(
+        `“${labels.map(names.isolated).join(", ")}” is not a group. Choose one of ${few.join("; ")}${more}.`,
+      );
     }
     return found;
   }
@@ -59,7 +61,7 @@ const groups = (() => {
    */
   function make(page) {
     const { part, list } = page;
-    const columns = part.by.join(", ");
+    const columns = part.by.map(names.isolated).join(", ");
     const [choice, filter, body, foot] = [by("group"), by("group-filter"), by("group-rows"), by("group-foot")];
     const none = apart.make(part.release.apart, part.none, "none");
     const pictures = multiples.make({ ...page, shape: part.shape });
@@ -231,6 +233,7 @@ const groups = (() => {
       },
       draw: pictures.draw,
       stop() {
+        pictures.stop();
         clearTimeout(task);
         clearTimeout(later);
       },

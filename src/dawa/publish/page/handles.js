@@ -10,7 +10,7 @@ const handles = (() => {
    */
   function sliders(host, chart, first = 0) {
     return chart.axes.map((axis, dimension) => {
-      const names = axis.inclusive ? ["first", "last"] : ["from", "to"];
+      const called = axis.inclusive ? ["first", "last"] : ["from", "to"];
       return ["lo", "hi"].map((end, i) => {
         const element = document.createElement("div");
         element.className = "handle";
@@ -18,7 +18,7 @@ const handles = (() => {
         element.dataset.edge = `${end}${first + dimension}`;
         const set = (name, value) => element.setAttribute(name, value);
         set("role", "slider");
-        set("aria-label", `${axis.column}: ${names[i]}`);
+        set("aria-label", `${axis.name}: ${called[i]}`);
         set("aria-orientation", dimension ? "vertical" : "horizontal");
         set("aria-describedby", "keys");
         set("aria-valuemin", "0");

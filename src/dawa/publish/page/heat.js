@@ -1,38 +1,57 @@
-// A map's colours: records per cell, averaged over the cells of each pixel.
+// A map's colours: records per cell, or per unit of an axis with uneven cells, averaged over each pixel.
 const heat = (() => {
-  /**
-   * Densities and bucket numbers of width × height pixels over a part of the map. A stretch of the curve that lies in
-   * one bucket, or in one pixel, is painted at once, so the cost depends on the pixels and not on the cells.
-   */
-  function raster(release, { published, inside }, shape, view, width, height) {
-    const { bounds, totals, order } = release.buckets;
-    const [mass, area] = [new Float64Array(width * height), new Float64Array(width * height)];
-    const label = new Int32Array(width * height).fill(-1);
-    const [across, up] = view;
-    const [sx, sy] = [width / (across.to - across.from), height / (up.to - up.from)];
+  const COARSE = 300;
 
-    function paint(low, length, density, bucket) {
-      const [left, bottom] = [(low[0] - across.from) * sx, (low[1] - up.from) * sy];
-      const [x0, x1] = [Math.max(left, 0), Math.min(left + length[0] * sx, width)];
-      const [y0, y1] = [Math.max(bottom, 0), Math.min(bottom + length[1] * sy, height)];
-      for (let y = Math.floor(y0); y < y1; y += 1) {
-        const tall = Math.min(y1, y + 1) - Math.max(y0, y);
-        for (let x = Math.floor(x0); x < x1; x += 1) {
-          const part = tall * (Math.min(x1, x + 1) - Math.max(x0, x));
+  /** The pixels along a part of an axis: where they begin, in cells; what each holds of it; and the pixel of a border. */
+  function pixels(axis, { from, to }, count) {
+    const scale = count / (to - from);
+    const borders = Float64Array.from({ length: count + 1 }, (_, i) => axis.cellAt(from + i / scale));
+    const wide = Float64Array.from({ length: count }, (_, i) => axis.width(borders[i], borders[i + 1]));
+    return { borders, wide, count, at: (border) => (axis.place(border) - from) * scale };
+  }
+
+  /** The pixels that these cells touch. */
+  const touched = ({ at, count }, lo, hi) => [Math.max(Math.floor(at(lo)), 0), Math.min(Math.ceil(at(hi)), count)];
+
+  /** How many of these cells lie in a pixel. */
+  const within = ({ borders }, pixel, lo, hi) =>
+    Math.max(Math.min(hi, borders[pixel + 1]) - Math.max(lo, borders[pixel]), 0);
+
+  /**
+   * Densities and bucket numbers of width × height pixels over a part of the map, which is in places of its axes: what
+   * colours count, records per cell, or per unit of an axis with uneven cells. A stretch of the curve that lies in one
+   * bucket, or in one pixel, is painted at once, so the cost depends on the pixels and not on the cells.
+   */
+  function raster(release, { published, inside }, both, view, width, height) {
+    const { bounds, totals, order } = release.buckets;
+    const shape = both.map((axis) => axis.size);
+    const density = new Float64Array(width * height);
+    const label = new Int32Array(width * height).fill(-1);
+    const [columns, rows] = [pixels(both[0], view[0], width), pixels(both[1], view[1], height)];
+    const ends = ({ borders, count }) => [borders[0], borders[count]];
+    const [[west, east], [south, north]] = [ends(columns), ends(rows)];
+
+    /** Add records that lie evenly over the cells of a box. */
+    function paint([left, low], [across, up], each, bucket) {
+      const [right, high] = [left + across, low + up];
+      const [x0, x1] = touched(columns, left, right);
+      const [y0, y1] = touched(rows, low, high);
+      for (let y = y0; y < y1; y += 1) {
+        const tall = within(rows, y, low, high);
+        for (let x = x0; x < x1; x += 1) {
           const pixel = y * width + x;
-          mass[pixel] += part * density;
-          area[pixel] += part;
+          density[pixel] += tall * within(columns, x, left, right) * each;
           label[pixel] = bucket;
         }
       }
     }
 
     const outside = (low, length) =>
-      low[0] >= across.to || low[0] + length[0] <= across.from || low[1] >= up.to || low[1] + length[1] <= up.from;
+      low[0] >= east || low[0] + length[0] <= west || low[1] >= north || low[1] + length[1] <= south;
 
     if (inside || order === "rows") {
-      for (let x = Math.floor(across.from); x < Math.min(across.to, shape[0]); x += 1) {
-        for (let y = Math.floor(up.from); y < Math.min(up.to, shape[1]); y += 1) {
+      for (let x = Math.floor(west); x < Math.min(east, shape[0]); x += 1) {
+        for (let y = Math.floor(south); y < Math.min(north, shape[1]); y += 1) {
           const cell = x * shape[1] + y;
           paint([x, y], [1, 1], inside ? inside.cells[cell] : totals[cell], inside ? inside.label[cell] : cell);
         }
@@ -58,7 +77,8 @@ const heat = (() => {
           paint(low, length, totals[b] / (bounds[b + 1] - bounds[b]), b);
           return false;
         }
-        if (length[0] * sx > 1 || length[1] * sy > 1) {
+        const wide = columns.at(low[0] + length[0]) - columns.at(low[0]);
+        if (wide > 1 || rows.at(low[1] + length[1]) - rows.at(low[1]) > 1) {
           return true;
         }
         const end = buckets.find(bounds, place + volume);
@@ -66,8 +86,23 @@ const heat = (() => {
         return false;
       });
     }
-    const density = mass.map((sum, pixel) => (area[pixel] > 0 ? sum / area[pixel] : 0));
+    for (let y = 0; y < height; y += 1) {
+      for (let x = 0; x < width; x += 1) {
+        density[y * width + x] /= columns.wide[x] * rows.wide[y];
+      }
+    }
     return { density, label, width, height };
+  }
+
+  /** The densities of a whole map, each with how much of it has it: of buckets, or of pixels if cells are uneven. */
+  function heights(release, answers, both) {
+    const { bounds, totals } = release.buckets;
+    if (!both.some((axis) => axis.scaled)) {
+      return Array.from(totals, (total, b) => [total / (bounds[b + 1] - bounds[b]), bounds[b + 1] - bounds[b]]);
+    }
+    const [across, up] = both.map(({ size, scaled }) => (scaled ? COARSE : Math.min(size, COARSE)));
+    const view = both.map(({ size }) => drawing.whole(size));
+    return Array.from(raster(release, answers, both, view, across, up).density, (density) => [density, 1]);
   }
 
   const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
@@ -126,5 +161,5 @@ const heat = (() => {
     return element;
   }
 
-  return { raster, picture, marks, scaling, ramp };
+  return { raster, heights, picture, marks, scaling, ramp };
 })();

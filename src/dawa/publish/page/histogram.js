@@ -90,21 +90,8 @@ const histogram = (() => {
     }
 
     function draw() {
-      const context = drawing.cleared(base, host.clientWidth, host.clientHeight);
       paint = drawing.colours();
-      const { y, ticks } = scale(context);
-      const area = plot();
-      rulers.left(context, ticks, y, area, paint);
-      context.save();
-      context.beginPath();
-      context.rect(area.left, 0, area.width, area.top + area.height + 1);
-      context.clip();
-      if (barred) {
-        bars(context, y);
-      } else {
-        steps(context, y);
-      }
-      context.restore();
+      const { context, area } = rulers.upwards(base, host, scale, plot, paint, barred ? cells : steps);
       rulers.below(context, axis, view, x, area, paint);
       rulers.unit(context, `${page.records} per ${axis.per}`, area, 8, paint);
       drawing.edgeMarks(context, axis, view, area, paint);
@@ -112,7 +99,7 @@ const histogram = (() => {
     }
 
     /** Cells side by side, each as wide as it is. */
-    function bars(context, y) {
+    function cells(context, y) {
       const foot = y(0);
       for (const { from, to, height, margin } of columns) {
         const [left, right] = [x(from), x(to)];
@@ -242,22 +229,19 @@ const histogram = (() => {
     }
 
     function hatch(context, from, to, area) {
-      context.save();
-      context.beginPath();
-      context.rect(from, area.top, to - from, area.height);
-      context.clip();
-      context.strokeStyle = paint.cut;
-      context.globalAlpha = 0.5;
-      context.lineWidth = 1;
-      context.beginPath();
-      for (let at = from - area.height; at < to; at += 9) {
-        context.moveTo(at, area.top + area.height);
-        context.lineTo(at + area.height, area.top);
-      }
-      context.stroke();
-      context.globalAlpha = 1;
-      context.strokeRect(from + 0.5, area.top + 0.5, to - from - 1, area.height - 1);
-      context.restore();
+      drawing.within(context, { ...area, left: from, width: to - from }, () => {
+        context.strokeStyle = paint.cut;
+        context.globalAlpha = 0.5;
+        context.lineWidth = 1;
+        context.beginPath();
+        for (let at = from - area.height; at < to; at += 9) {
+          context.moveTo(at, area.top + area.height);
+          context.lineTo(at + area.height, area.top);
+        }
+        context.stroke();
+        context.globalAlpha = 1;
+        context.strokeRect(from + 0.5, area.top + 0.5, to - from - 1, area.height - 1);
+      });
     }
 
     function show(next) {
@@ -303,7 +287,7 @@ const histogram = (() => {
         draw();
       },
       caption: () =>
-        `How many ${page.records} per ${axis.per}, along ${axis.column}${axis.kind === "edges" ? ": the area of a bar is its number" : ""}. ` +
+        `How many ${page.records} per ${axis.per}, along ${axis.name}${axis.kind === "edges" ? ": the area of a bar is its number" : ""}. ` +
         `The line is the estimate, the light band the noise margin of each bucket alone.${together()}${axes.edges(axis)} ` +
         drawing.advice("a range", "below the picture"),
     };

@@ -179,7 +179,8 @@ const kept = (() => {
     async function rows(one, progress) {
       const answers = one.answers();
       if (!onLine) {
-        const { density } = heat.raster(one.release, answers, shape, shape.map(drawing.whole), ...shape);
+        const cells = axes.onMap(all, [false, false]);
+        const { density } = heat.raster(one.release, answers, cells, shape.map(drawing.whole), ...shape);
         return cellsOfMap(all, density, one.labels);
       }
       while (!answers.prepare(20)) {

@@ -4,23 +4,26 @@ const map = (() => {
   const MOST_PIXELS = 1024;
   const [TALLEST, FLATTEST] = [620, 240];
 
-  /** page: { axes, release, answers, records, geography: of longitude and latitude, or null; spans(), cuts(), change(dimension, lo, hi) } */
+  /**
+   * page: { axes, scaled: which of them are drawn to scale; counted: what colours count; release, answers, records,
+   * geography: of longitude and latitude, or null; spans(), cuts(), change(dimension, lo, hi) }
+   * A view is in places of the axes, and so is what pointers meet; everything else is in cells.
+   */
   function make(host, page) {
-    const { axes: both, answers, release } = page;
+    const { answers, release } = page;
+    const both = axes.onMap(page.axes, page.scaled);
     const shape = both.map((axis) => axis.size);
     const [base, over] = drawing.layers(host);
     host.classList.add("map");
     let [view, log, paint, found, drawn, marked, task] = [shape.map(drawing.whole), true, null, null, null, null, 0];
-    const { most, beyond } = mostDense(release.buckets);
+    const { most, beyond } = mostDense(heat.heights(release, answers, both));
     const above = Math.max(MARGIN.top, handles.beside());
     let [left, deep, widest] = [MARGIN.left, 24, Infinity];
     const shores = coast.make(page.geography);
-    // A map is drawn cell by cell, whatever its edges.
-    const flat = both.map((axis) => ({ ...axis, place: (border) => border, cellAt: (place) => place }));
 
     /** Labels upwards: of categories, as many as have a line each. */
     function upward(area) {
-      const { from, to } = view[1];
+      const [from, to] = [view[1].from, view[1].to].map(both[1].cellAt);
       if (!both[1].labels) {
         return both[1].ticks(from, to, area.height / 44);
       }
@@ -32,8 +35,9 @@ const map = (() => {
       const texts = both[1].labels ?? both[1].ticks(0, shape[1], 12).map(({ text }) => text);
       left = rulers.broad(context, texts, MARGIN.left, host.clientWidth);
       const width = host.clientWidth - left - handles.beside();
-      deep = rulers.depth(context, flat[0], width / shape[0]);
-      const ratio = page.geography?.aspect ?? Math.min(Math.max(shape[1] / shape[0], 0.3), 1.6);
+      deep = rulers.depth(context, both[0], width / shape[0]);
+      const square = both.some((axis) => axis.scaled) ? 0.7 : Math.min(Math.max(shape[1] / shape[0], 0.3), 1.6);
+      const ratio = page.geography?.aspect ?? square;
       const share = page.geography ? 0.6 : 0.7; // of the window: maps of the world are tall, and are seen at once
       const room = Math.max(Math.min(TALLEST, window.innerHeight * share), FLATTEST);
       const least = page.geography ? FLATTEST / 4 : FLATTEST;
@@ -48,17 +52,22 @@ const map = (() => {
       width: Math.max(Math.min(host.clientWidth - left - handles.beside(), widest), 10),
       height: Math.max(host.clientHeight - above - MARGIN.bottom - deep, 10),
     });
-    const x = (at) => left + ((at - view[0].from) / (view[0].to - view[0].from)) * plot().width;
-    const y = (at) => above + plot().height * (1 - (at - view[1].from) / (view[1].to - view[1].from));
+    const placedX = (place) => left + ((place - view[0].from) / (view[0].to - view[0].from)) * plot().width;
+    const placedY = (place) => above + plot().height * (1 - (place - view[1].from) / (view[1].to - view[1].from));
+    const x = (border) => placedX(both[0].place(border));
+    const y = (border) => placedY(both[1].place(border));
 
-    /** Paint what is in view: whole cells if they fit, otherwise as many pixels as there is room for. */
+    /** Paint what is in view: whole cells if they fit and are even, otherwise as many pixels as there is room for. */
     function repaint() {
+      const room = [plot().width, plot().height].map((length) => Math.min(Math.ceil(length), MOST_PIXELS));
       const window_ = view.map(({ from, to }, i) => {
         const cells = { from: Math.floor(from), to: Math.min(Math.ceil(to), shape[i]) };
-        return cells.to - cells.from <= MOST_PIXELS ? cells : { from, to };
+        return both[i].scaled || cells.to - cells.from > MOST_PIXELS ? { from, to } : cells;
       });
-      const [width, height] = window_.map(({ from, to }) => Math.min(Math.ceil(to - from), MOST_PIXELS));
-      found = { window: window_, ...heat.raster(release, answers, shape, window_, width, height) };
+      const [width, height] = window_.map(({ from, to }, i) =>
+        both[i].scaled ? room[i] : Math.min(Math.ceil(to - from), MOST_PIXELS),
+      );
+      found = { window: window_, ...heat.raster(release, answers, both, window_, width, height) };
       marked = null;
       recolour();
     }
@@ -72,18 +81,11 @@ const map = (() => {
     function blit(context, picture) {
       const [across, up] = found.window;
       context.imageSmoothingEnabled = found.width > plot().width;
-      context.drawImage(picture, x(across.from), y(up.to), x(across.to) - x(across.from), y(up.from) - y(up.to));
+      const [west, east, south, north] = [...[across.from, across.to].map(placedX), ...[up.from, up.to].map(placedY)];
+      context.drawImage(picture, west, north, east - west, south - north);
     }
 
-    function clipped(context, action) {
-      const area = plot();
-      context.save();
-      context.beginPath();
-      context.rect(area.left, area.top, area.width, area.height);
-      context.clip();
-      action();
-      context.restore();
-    }
+    const clipped = (context, action) => drawing.within(context, plot(), action);
 
     function draw() {
       const area = plot();
@@ -98,9 +100,9 @@ const map = (() => {
       context.strokeStyle = paint.line;
       context.lineWidth = 1;
       context.strokeRect(area.left - 0.5, area.top - 0.5, area.width + 1, area.height + 1);
-      rulers.below(context, flat[0], view[0], x, area, paint);
+      rulers.below(context, both[0], view[0], x, area, paint);
       rulers.left(context, upward(area), y, area, paint, false);
-      rulers.unit(context, both[1].column, area, 8, paint);
+      rulers.unit(context, both[1].name, area, 8, paint);
       legend(context, area);
       clipped(context, () => edges(context, area));
       drawOver();
@@ -128,7 +130,7 @@ const map = (() => {
     }
 
     function legend(context, area) {
-      const counted = `${page.records} per cell`;
+      const { counted } = page;
       const said = context.measureText(counted).width;
       const [top, width] = [area.top + area.height + deep + 22, Math.min(Math.max(area.width - said - 20, 120), 260)];
       const begin = area.left + area.width - width;
@@ -228,11 +230,11 @@ const map = (() => {
     /** What the triangles mean. */
     function beside() {
       const ends = both.filter((axis) => axis.clips.some(Boolean));
-      const each = ends.map((axis) => `${axis.column} ${axes.beyond(axis).join(" and ")}`);
+      const each = ends.map((axis) => `${axis.name} ${axes.beyond(axis).join(" and ")}`);
       return ends.length ? ` Cells at sides with a triangle also hold values from beyond: ${each.join("; ")}.` : "";
     }
 
-    const point = (px, py) => [
+    const spot = (px, py) => [
       view[0].from + ((px - left) / plot().width) * (view[0].to - view[0].from),
       view[1].from + (1 - (py - above) / plot().height) * (view[1].to - view[1].from),
     ];
@@ -240,9 +242,12 @@ const map = (() => {
       axes: both,
       spans: page.spans,
       change: page.change,
-      step: (dimension) => Math.max(1, Math.round((view[dimension].to - view[dimension].from) / 100)),
+      step(dimension) {
+        const [from, to] = [view[dimension].from, view[dimension].to].map(both[dimension].cellAt);
+        return Math.max(1, Math.round((to - from) / 100));
+      },
       jump: (_, from, direction) => from + direction,
-      point,
+      point: (px, py) => spot(px, py).map((place, i) => both[i].cellAt(Math.min(Math.max(place, 0), shape[i]))),
       edges: () => page.spans().map((span, i) => (i ? [y(span.lo), y(span.hi)] : [x(span.lo), x(span.hi)])),
       inPlot: (px, py) => px >= left - 8 && py <= above + plot().height + 8,
       pan(px, py) {
@@ -250,8 +255,8 @@ const map = (() => {
         return show(view.map((part, i) => drawing.moved(part, shape[i], by[i] * (part.to - part.from))));
       },
       zoom(factor, px, py) {
-        const centre = point(px, py);
-        return show(view.map((part, i) => drawing.zoomed(part, shape[i], factor, centre[i])));
+        const centre = spot(px, py);
+        return show(view.map((part, i) => drawing.zoomed(part, shape[i], factor, centre[i], both[i].least)));
       },
       reset: () => show(shape.map(drawing.whole)),
     };
@@ -272,7 +277,7 @@ const map = (() => {
       stop: () => clearTimeout(task),
       reset: chart.reset,
       zoomBy: (factor) =>
-        show(view.map((part, i) => drawing.zoomed(part, shape[i], factor, (part.from + part.to) / 2))),
+        show(view.map((part, i) => drawing.zoomed(part, shape[i], factor, (part.from + part.to) / 2, both[i].least))),
       moveBy: (share) => show([drawing.moved(view[0], shape[0], share * (view[0].to - view[0].from)), view[1]]),
       log: () => log,
       setLog(value) {
@@ -280,14 +285,13 @@ const map = (() => {
         recolour();
       },
       caption: () =>
-        `How many ${page.records} per cell: ${both[0].column} to the right, ${both[0].pitch}; ${both[1].column} upwards, ` +
+        `How many ${page.counted}: ${both[0].name} to the right, ${both[0].pitch}; ${both[1].name} upwards, ` +
         `${both[1].pitch}.${beside()} ${drawing.advice("a rectangle", "an axis")}`,
     };
   }
 
   /** The density of the last colour: without this limit, a few dense cells would make all others look the same. */
-  function mostDense({ bounds, totals }) {
-    const heights = Array.from(totals, (total, b) => [total / (bounds[b + 1] - bounds[b]), bounds[b + 1] - bounds[b]]);
+  function mostDense(heights) {
     const [most, usual] = [drawing.highest(heights, 1), drawing.highest(heights, 0.998)];
     const end = usual > 0 ? usual : most;
     return { most: end > 0 ? end : 1, beyond: most > end };

@@ -6,12 +6,9 @@ const marginals = (() => {
   const MARGIN = { left: 58, top: 6 };
   const [MOST_BARS, NARROWEST, HEIGHT] = [60, 9, 98];
   const SLICE = 8;
-  const STALE = 0.4;
-  const ROOM = 2; // a bar that nobody is sure of must not make all others small
 
   /**
-   * One axis. bars: { from, to, key, value, low, high }, where key says for which ranges of the other axes it was asked.
-   * page: as in make; asked(): called when bars are to be asked.
+   * One axis. page: as in make; asked(): called when bars are to be asked.
    */
   function lane(host, page, dimension, asked) {
     const axis = page.axes[dimension];
@@ -19,7 +16,7 @@ const marginals = (() => {
       document.createElement(tag),
     );
     row.className = "lane";
-    title.textContent = axis.column;
+    title.textContent = axis.name;
     unit.className = "unit";
     unit.textContent = `${page.records} per ${axis.per}`;
     read.className = "read";
@@ -28,7 +25,7 @@ const marginals = (() => {
     host.append(row);
     const [base, over] = drawing.layers(box);
     const whole = () => drawing.whole(axis.size);
-    let [view, log, bars, next, paint, left] = [whole(), false, [], 0, null, MARGIN.left];
+    let [view, log, all, next, paint, left] = [whole(), false, [], 0, null, MARGIN.left];
 
     const plot = () => ({
       left,
@@ -40,43 +37,34 @@ const marginals = (() => {
     const x = (border) => placed(axis.place(border));
     const spot = (px) => view.from + ((px - left) / plot().width) * (view.to - view.from);
 
-    /** What the bars depend on: the ranges of the other axes, the confidence, and whether there are error bars. */
-    const wanted = () => {
-      const others = page.spans().map(({ lo, hi }, i) => (i === dimension ? "" : `${lo} ${hi}`));
-      return [...others, page.level().confidence, page.ready()].join(" ");
-    };
+    const wanted = () => bars.wanted(dimension, page.spans(), page.level(), page.ready());
 
     function divide() {
       const context = drawing.cleared(over, 1, 1);
       box.style.height = `${MARGIN.top + HEIGHT + rulers.depth(context, axis, x(1) - x(0))}px`;
       const most = Math.min(Math.max(Math.floor(plot().width / NARROWEST), 4), MOST_BARS);
-      const borders = axes.runs(axis, axis.cellAt(view.from), axis.cellAt(view.to), most);
-      bars = borders.slice(1).map((to, i) => ({ from: borders[i], to, key: null, value: 0, low: 0, high: 0 }));
+      all = bars.divided(axis, axis.cellAt(view.from), axis.cellAt(view.to), most);
     }
 
     /** Ask for the next bar that is out of date; false if there is none. */
     function askNext() {
       const key = wanted();
-      for (let tried = 0; tried < bars.length; tried += 1) {
-        const bar = bars[next % bars.length];
+      for (let tried = 0; tried < all.length; tried += 1) {
+        const bar = all[next % all.length];
         next += 1;
         if (bar.key !== key) {
-          const spans = page.spans().map((span, i) => (i === dimension ? axes.cells(axis, bar.from, bar.to) : span));
-          const { value, low, high } = page.answers.ask(spans, page.level());
-          Object.assign(bar, { key, value, low, high });
+          bars.ask(bar, key, axis, dimension, page.answers, page.spans(), page.level());
           return true;
         }
       }
       return false;
     }
 
-    const stale = () => bars.some(({ key }) => key !== wanted());
-    const height = ({ from, to }, records) => records / axis.width(from, to);
+    const stale = () => all.some(({ key }) => key !== wanted());
     const scaled = (value) => (log ? Math.log10(1 + Math.max(value, 0)) : Math.max(value, 0));
 
     function scale(context) {
-      const [most, high] = ["value", "high"].map((end) => Math.max(...bars.map((bar) => height(bar, bar[end] ?? 0))));
-      const highest = Math.max(Math.min(high, ROOM * most), most);
+      const highest = bars.top(axis, all);
       const top = highest > 0 ? highest * 1.04 : 1;
       const ticks = rulers.heights(top, log, 3);
       const texts = ticks.map(({ text }) => text);
@@ -86,32 +74,10 @@ const marginals = (() => {
     }
 
     function draw() {
-      const context = drawing.cleared(base, box.clientWidth, box.clientHeight);
       paint = drawing.colours();
-      const { y, ticks } = scale(context);
-      const area = plot();
-      rulers.left(context, ticks, y, area, paint);
-      context.save();
-      context.beginPath();
-      context.rect(area.left, 0, area.width, area.top + area.height);
-      context.clip();
-      const key = wanted();
-      for (const bar of bars) {
-        const [begin, end, foot] = [x(bar.from), x(bar.to), area.top + area.height];
-        const gap = Math.min((end - begin) * 0.12, axis.labels ? 24 : 3);
-        const [at, high, low] = ["value", "high", "low"].map((end) => y(height(bar, bar[end] ?? 0)));
-        const pale = bar.key === key ? 1 : STALE;
-        context.fillStyle = paint.bar;
-        context.globalAlpha = 0.55 * pale;
-        context.fillRect(begin + gap / 2, at, end - begin - gap, foot - at);
-        context.globalAlpha = pale;
-        context.fillRect(begin + gap / 2, at - 1, end - begin - gap, 2);
-        if (Number.isFinite(bar.high)) {
-          context.fillStyle = paint.ink;
-          context.fillRect((begin + end) / 2 - 0.6, high, 1.2, low - high);
-        }
-      }
-      context.restore();
+      const { context, area } = rulers.upwards(base, box, scale, plot, paint, (context, y, area) => {
+        bars.draw(context, axis, all, wanted(), { x, y, foot: area.top + area.height }, paint);
+      });
       rulers.below(context, axis, view, x, area, paint, false);
       drawOver();
     }
@@ -152,7 +118,7 @@ const marginals = (() => {
     /** Write what the bar under the pointer says. */
     function tell(event) {
       const at = axis.cellAt(spot(event.clientX - box.getBoundingClientRect().left));
-      const bar = bars.find(({ from, to }) => at >= from && at < to);
+      const bar = all.find(({ from, to }) => at >= from && at < to);
       if (!bar || bar.key === null) {
         read.textContent = "";
         return;
@@ -168,7 +134,7 @@ const marginals = (() => {
       change: (_, lo, hi) => page.change(dimension, lo, hi),
       step: () => Math.max(1, Math.round((axis.cellAt(view.to) - axis.cellAt(view.from)) / 100)),
       jump(_, from, direction) {
-        const beyond = bars.filter(({ to }) => (direction > 0 ? to > from : to < from)).map(({ to }) => to);
+        const beyond = all.filter(({ to }) => (direction > 0 ? to > from : to < from)).map(({ to }) => to);
         return direction > 0 ? Math.min(...beyond, axis.size) : Math.max(...beyond, 0);
       },
       point: (px) => [axis.cellAt(Math.min(Math.max(spot(px), view.from), view.to))],

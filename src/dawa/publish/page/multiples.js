@@ -1,94 +1,52 @@
-// A small picture of every group, side by side: a line of records per cell, or a map in colours.
+// A small picture of every group, side by side, each a button that chooses its group.
 const multiples = (() => {
   const { by, element } = panel;
   const MOST_DRAWN = 24;
-  const [MOST_ACROSS, MOST_UP] = [96, 72];
-
-  /** The records per cell of each bucket, with how many cells it has. */
-  const heights = ({ bounds, totals }, width) =>
-    Array.from(totals, (total, b) => [total / width(bounds[b], bounds[b + 1]), width(bounds[b], bounds[b + 1])]);
-
-  /** Columns of equal width along a line: the greatest records per cell of the buckets in each, so that none is lost. */
-  function columns({ bounds, totals }, axis, count) {
-    const at = (border) => (axis.place(border) / axis.size) * count;
-    const found = new Float64Array(count);
-    for (let b = 0; b < totals.length; b += 1) {
-      const density = totals[b] / axis.width(bounds[b], bounds[b + 1]);
-      const last = Math.min(Math.ceil(at(bounds[b + 1])), count);
-      for (let i = Math.floor(at(bounds[b])); i < last; i += 1) {
-        found[i] = Math.max(found[i], density);
-      }
-    }
-    return found;
-  }
+  const [SLICE, REST] = [10, 60];
 
   /**
-   * page: { list: [{ name, release, answers() }], axes, shape, onLine, spans(), chosen(), choose(group), log() }
+   * page: { list: [{ name, release, answers() }], axes, shape, onLine, spans(), level(), chosen(), choose(group), log() }
    * show(groups) says which groups there are to see; the first ones are drawn, the rest on demand.
    */
   function make(page) {
-    const { list, shape, onLine } = page;
-    const width = onLine ? page.axes[0].width : (from, to) => to - from;
-    const pictured = onLine || shape.length === 2;
-    const [host, more] = [by("tiles"), by("tiles-more")];
-    let [tiles, wanted, room, same, top, pick] = [[], [], MOST_DRAWN, true, null, null];
+    const { list, axes: all } = page;
+    const [host, more, axis] = [by("tiles"), by("tiles-more"), by("tiles-axis")];
+    let kind = tiles.of(page, 0);
+    let [made, wanted, room, same, task] = [[], [], MOST_DRAWN, true, 0];
     host.replaceChildren();
-    by("tiles-bar").hidden = !pictured;
-    host.hidden = !pictured;
-
-    /** The greatest height of all groups, and the height that few of their cells exceed. */
-    function highest() {
-      if (!top) {
-        const each = list.map((one) => drawing.highest(heights(one.release.buckets, width), onLine ? 1 : 0.998));
-        top = Math.max(...each) || 1;
-      }
-      return top;
-    }
-
-    const topOf = (one) =>
-      same ? highest() : drawing.highest(heights(one.release.buckets, width), onLine ? 1 : 0.998) || 1;
-
-    function line(tile, paint) {
-      const { canvas, one } = tile;
-      const [width, height] = [tile.plot.clientWidth, tile.plot.clientHeight];
-      const context = drawing.cleared(canvas, width, height);
-      const found = columns(one.release.buckets, page.axes[0], Math.max(Math.round(width), 1));
-      const scale = heat.scaling(topOf(one), page.log());
-      const y = (density) => height - 1 - (height - 4) * Math.min(scale(density), 1);
-      context.beginPath();
-      context.moveTo(0, height);
-      found.forEach((density, i) => {
-        context.lineTo(i, y(density));
-        context.lineTo(i + 1, y(density));
-      });
-      context.strokeStyle = paint.bar;
-      context.lineWidth = 1.4;
-      context.stroke();
-      context.lineTo(width, height);
-      context.globalAlpha = 0.22;
-      context.fillStyle = paint.bar;
-      context.fill();
-      context.globalAlpha = 1;
-    }
-
-    function colours(tile) {
-      const { canvas, one } = tile;
-      const [width, height] = [tile.plot.clientWidth, tile.plot.clientHeight];
-      const context = drawing.cleared(canvas, width, height);
-      const pixels = [Math.min(shape[0], MOST_ACROSS), Math.min(shape[1], MOST_UP)];
-      tile.raster = tile.raster || heat.raster(one.release, one.answers(), shape, shape.map(drawing.whole), ...pixels);
-      context.imageSmoothingEnabled = false;
-      context.drawImage(heat.picture(tile.raster, topOf(one), page.log()), 0, 0, width, height);
-    }
+    by("tiles-bar").hidden = host.hidden = kind === null;
+    by("tiles-along").hidden = by("tiles-said").hidden = all.length < 3;
+    axis.replaceChildren(...all.map((one, i) => new Option(one.name, String(i))));
 
     function draw() {
-      if (!pictured) {
+      if (made.length === 0) {
         return;
       }
       const paint = drawing.colours();
-      for (const tile of tiles) {
-        (onLine ? line : colours)(tile, paint);
+      const top = same ? kind.top(made) : null;
+      for (const tile of made) {
+        kind.draw(tile, top ?? kind.top([tile]), paint);
       }
+    }
+
+    /** Ask for what is out of date, in slices of time, once the range stops changing; the pictures follow. */
+    function soon(rest = REST) {
+      clearTimeout(task);
+      task = setTimeout(() => {
+        const until = performance.now() + SLICE;
+        let left = made.filter(kind.stale);
+        while (left.length > 0 && performance.now() < until) {
+          for (const tile of left) {
+            kind.ask(tile);
+          }
+          left = left.filter(kind.stale);
+        }
+        host.setAttribute("aria-busy", String(left.length > 0));
+        draw();
+        if (left.length > 0) {
+          soon(4);
+        }
+      }, rest);
     }
 
     function added(group) {
@@ -102,41 +60,61 @@ const multiples = (() => {
       canvas.setAttribute("aria-hidden", "true");
       const mark = document.createElement("i");
       plot.append(canvas, mark);
-      button.append(element("b", one.name), plot);
+      const title = element("b", one.name);
+      button.title = one.name;
+      button.setAttribute("aria-label", one.name);
+      button.append(title, plot);
       button.addEventListener("click", () => page.choose(group));
       host.append(button);
-      return { group, one, button, plot, canvas, mark };
+      return { group, one, button, title, plot, canvas, mark };
     }
 
     function fill() {
       host.replaceChildren();
-      tiles = pictured ? wanted.slice(0, room).map(added) : [];
-      const left = wanted.length - tiles.length;
-      more.hidden = !pictured || left <= 0;
+      made = kind ? wanted.slice(0, room).map(added) : [];
+      const left = wanted.length - made.length;
+      more.hidden = !kind || left <= 0;
       more.textContent = `Show ${Math.min(left, MOST_DRAWN)} more of ${left}`;
+      name();
       chosen();
       spans();
       draw();
     }
 
+    /** Cut names that are too long for their pictures, so that different ones look different. */
+    function name() {
+      if (made.length > 0) {
+        const [{ title }] = made;
+        const context = document.createElement("canvas").getContext("2d");
+        context.font = getComputedStyle(title).font;
+        const wide = (text) => context.measureText(text).width + 1;
+        const texts = names.shortened(
+          made.map(({ one }) => one.name),
+          title.clientWidth,
+          wide,
+        );
+        made.forEach((tile, i) => {
+          tile.title.textContent = texts[i];
+        });
+      }
+    }
+
     /** Mark the chosen group. */
     function chosen() {
-      for (const { group, button } of tiles) {
+      for (const { group, button } of made) {
         button.setAttribute("aria-pressed", String(group === page.chosen()));
       }
     }
 
-    /** Mark the chosen range in every picture. */
+    /** Mark the chosen range in every picture, which may have to be asked for again. */
     function spans() {
-      const [across, up] = page.spans();
-      const part = (at, i) => `${(100 * at) / shape[i]}%`;
-      const [lo, hi] = [across.lo, across.hi].map((border) => (onLine ? page.axes[0].place(border) : border));
-      pick = { left: part(lo, 0), width: part(hi - lo, 0) };
-      if (up) {
-        Object.assign(pick, { bottom: part(up.lo, 1), height: part(up.hi - up.lo, 1) });
+      for (const { mark } of made) {
+        Object.assign(mark.style, kind.mark(page.spans()));
       }
-      for (const { mark } of tiles) {
-        Object.assign(mark.style, pick);
+      if (made.some((tile) => kind.stale(tile))) {
+        host.setAttribute("aria-busy", "true");
+        draw();
+        soon();
       }
     }
 
@@ -149,19 +127,23 @@ const multiples = (() => {
 
     by("same").onclick = () => scale(true);
     by("own").onclick = () => scale(false);
+    axis.onchange = () => {
+      kind = tiles.of(page, Number(axis.value));
+      fill();
+    };
     more.onclick = () => {
-      const first = tiles.length;
+      const first = made.length;
       room += MOST_DRAWN;
       fill();
-      tiles[first]?.button.focus();
+      made[first]?.button.focus();
     };
     /** Arrows go from picture to picture; a button chooses with Enter or the space bar. */
     host.onkeydown = (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-      const at = tiles.findIndex(({ button }) => button === document.activeElement);
-      if (step && at >= 0 && tiles[at + step]) {
+      const at = made.findIndex(({ button }) => button === document.activeElement);
+      if (step && at >= 0 && made[at + step]) {
         event.preventDefault();
-        tiles[at + step].button.focus();
+        made[at + step].button.focus();
       }
     };
     scale(true);
@@ -171,9 +153,14 @@ const multiples = (() => {
         [wanted, room] = [groups, MOST_DRAWN];
         fill();
       },
-      draw,
+      draw() {
+        name();
+        draw();
+        spans();
+      },
       spans,
       chosen,
+      stop: () => clearTimeout(task),
     };
   }
 

@@ -16,7 +16,7 @@ let [answers, answer, frame, cost, answered, ready] = [null, { cuts: [] }, 0, 0,
 let [spoken, synced, pictures, curve, compared, steep] = [0, 0, null, null, null, null];
 const everyKept = new Map();
 
-const named = (axis) => (shape.length > 1 ? `${axis.column} ` : "");
+const named = (axis) => (shape.length > 1 ? `${axis.name} ` : "");
 const range = () => everyAxis.map((axis, i) => named(axis) + axes.said(axis, spans[i])).join(", ");
 const said = () => (several ? `${list[chosen].name}: ${range()}` : range());
 const note = () => [axes.note(everyAxis, spans), data.kept].filter(Boolean).join("; ");
@@ -348,6 +348,8 @@ function draw() {
       answers,
       records: data.records,
       geography: data.geography,
+      scaled: data.scaled,
+      counted: data.counted,
       spans: () => spans,
       cuts: () => answer.cuts,
       change: changed,

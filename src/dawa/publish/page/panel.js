@@ -77,7 +77,7 @@ const panel = (() => {
     by("ends").replaceChildren();
     all.forEach((axis, i) => {
       const group = document.createElement("fieldset");
-      group.append(element("legend", axis.column));
+      group.append(element("legend", axis.name));
       const pair = document.createElement("div");
       pair.className = (axis.kind === "dates" || axis.text) && axis.write(1).length > 10 ? "pair tall" : "pair";
       (axis.inclusive ? ["First", "Last"] : ["From", "Up to, not including"]).forEach((name, end) => {
@@ -86,7 +86,7 @@ const panel = (() => {
         input.id = `${end ? "to" : "from"}${i}`;
         if (axis.labels) {
           for (const text of axis.labels) {
-            input.append(new Option(text, text));
+            input.append(new Option(axis.shown(text), text));
           }
         } else {
           input.inputMode = axis.kind === "dates" || axis.text ? "text" : "decimal";

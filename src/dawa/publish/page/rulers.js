@@ -115,7 +115,7 @@ const rulers = (() => {
       context.textAlign = "center";
       context.textBaseline = "top";
       context.fillStyle = paint.ink;
-      context.fillText(fitting(context, axis.column, plot.width), plot.left + plot.width / 2, under);
+      context.fillText(fitting(context, axis.name, plot.width), plot.left + plot.width / 2, under);
     }
   }
 
@@ -164,6 +164,19 @@ const rulers = (() => {
     return ticks;
   }
 
+  /**
+   * Begin a picture with heights: grid lines, numbers on the left, and what inside(context, y, area) draws in its plot.
+   * scale(context) says where heights are and which are written; plot() is asked after it, as it makes room for them.
+   */
+  function upwards(canvas, host, scale, plot, paint, inside) {
+    const context = drawing.cleared(canvas, host.clientWidth, host.clientHeight);
+    const { y, ticks } = scale(context);
+    const area = plot();
+    left(context, ticks, y, area, paint);
+    drawing.within(context, { ...area, top: 0, height: area.top + area.height + 1 }, () => inside(context, y, area));
+    return { context, area };
+  }
+
   /** Above the plot, what its height counts. */
   function unit(context, text, plot, y, paint) {
     context.fillStyle = paint.ink;
@@ -172,5 +185,5 @@ const rulers = (() => {
     context.fillText(fitting(context, text, plot.left + plot.width - 8), 4, y);
   }
 
-  return { below, bottom, left, broad, depth, heights, unit };
+  return { below, bottom, left, broad, depth, heights, unit, upwards };
 })();
