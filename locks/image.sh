@@ -20,7 +20,7 @@ grep -Eq '^Byte code: ([0-9,]+) of \1 modules have theirs' "$work/told"
 box ledger create people --cap 1 --unit record --table people.csv --ledger books/ledger.db
 box release people.csv --column age --range 0:100 --epsilon 1 --dataset people --ledger books/ledger.db --out ages
 box query ages 20:60
-if box release people.csv --column age --range 0:100 --epsilon 1 --dataset people --ledger books/ledger.db --out more; then
-  echo "The ledger paid more than its cap." && exit 1
-fi
+code=0 # 3 says that the cap is reached
+box release people.csv --column age --range 0:100 --epsilon 1 --dataset people --ledger books/ledger.db --out more || code=$?
+((code == 3)) || { echo "The ledger paid more than its cap."; exit 1; }
 "$engine" image inspect --format '{{.Size}}' dawa | awk '{printf "dawa: an image of %d MB\n", $1 / 1e6}'
