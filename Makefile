@@ -6,6 +6,7 @@
 # make mutants  small mistakes in the private path: which ones no test notices; half an hour
 # make build  wheel, sdist and bill of materials in dist/, built twice and compared
 # make installed  the wheel in empty environments: alone, and with what releases need
+# make image  a container of the wheel and what it needs, by podman or docker; more for its build: make image IMAGE=--pull
 # make lowest the tests with the lowest versions that pyproject.toml allows
 # make locks  choose versions anew, with their hashes: make locks UPGRADE=--upgrade
 # make site   the documentation as a site in out/site, strictly and without a network
@@ -22,7 +23,7 @@ BUILD := .venv-build
 TESTS := $(BIN)/python -m pytest -n auto --dist worksteal
 COMPILE := $(BUILD)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE)
 
-.PHONY: demo test test-long test-all coverage check mutants site build installed lowest locks bench rivals maps clean
+.PHONY: demo test test-long test-all coverage check mutants site build installed image lowest locks bench rivals maps clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -66,12 +67,17 @@ build: $(BUILD)/.installed
 installed: build
 	locks/installed.sh $(PYTHON)
 
+image: $(BUILD)/.installed
+	DAWA_TARGET=$${DAWA_TARGET:-$$(uname -m | sed s/arm64/aarch64/)-linux-gnu.2.17} locks/build.sh $(BUILD)/bin
+	locks/image.sh $(IMAGE)
+
 lowest: $(BUILD)/.installed
 	locks/lowest.sh $(BUILD)/bin $(PYTHON)
 
 locks: $(BUILD)/.installed
 	$(COMPILE) pyproject.toml locks/build.in --extra release --output-file locks/run.txt
 	$(COMPILE) pyproject.toml locks/build.in --extra test --extra check --extra docs --constraint locks/run.txt --output-file locks/dev.txt
+	$(COMPILE) pyproject.toml --extra release --extra postgres --extra serve --extra signing --constraint locks/dev.txt --output-file locks/image.txt
 	$(COMPILE) locks/tools.in locks/build.in --output-file locks/build.txt
 
 bench: $(VENV)/.installed-dev

@@ -14,6 +14,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 RUN = {"python", "shell", "toml", "json"}
 NOT_RUN = {"text", "pycon", "mermaid"}
 BLOCK = re.compile(r"^```(?P<kind>[\w-]*)(?P<rest>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -87,5 +89,6 @@ def installed(line):
     if not line.startswith("pip install "):
         return False
     for name in words[2:]:
-        assert importlib.metadata.distribution(name.strip("'").partition("[")[0]), name
+        wanted = Requirement(name.strip("'"))
+        assert wanted.specifier.contains(importlib.metadata.version(wanted.name), prereleases=True), name
     return True

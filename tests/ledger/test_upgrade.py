@@ -2,6 +2,8 @@
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -238,7 +240,7 @@ def test_names_that_differ_in_case_alone_are_written_exactly(book):
 def test_an_edited_ledger_is_not_upgraded(tmp_path):
     place = tmp_path / "ledger.db"
     text = (FILES / "ledger-1.sql").read_text(encoding="utf-8")
-    with ledger.sqlite.sqlite3.connect(place) as connection:
+    with closing(sqlite3.connect(place)) as connection:
         connection.executescript(re.sub(r"'1/5'", "'1/50'", text))
     for dry_run in (True, False):
         with pytest.raises(LedgerError, match=r"was edited(?s:.)*Hint:"):

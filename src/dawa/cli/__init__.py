@@ -8,6 +8,7 @@ import gc
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -139,7 +140,22 @@ def main() -> None:
     """The entry point."""
     gc.set_threshold(MOST_YOUNG)
     try:
+        _check_folder()
         app(prog_name="dawa")
     except KeyboardInterrupt:  # before a command has begun, or after it has said what it did
         sys.stderr.write("Stopped.\n")
         sys.exit(130)
+
+
+def _check_folder() -> None:
+    """Refuse a folder that was removed before arguments are read: what reads them may fail there in ways of its own."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        from dawa.cli.terminal import reported  # noqa: PLC0415  --help answers without it
+
+        try:
+            with reported("--json" in sys.argv):
+                pass  # it says so
+        except typer.Exit as left:
+            sys.exit(left.exit_code)

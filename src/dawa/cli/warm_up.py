@@ -28,8 +28,18 @@ It makes and asks a release of made-up people, so that Python keeps the byte
 code of all modules, and says where that and dawa's compiled loops are.
 """
 
-BESIDES = ("psycopg", "dawa.ledger", "dawa.publish.page")
+BESIDES = (
+    "psycopg",
+    "dawa.ledger",
+    "dawa.publish.page",
+    "uvicorn.lifespan.off",
+    "uvicorn.loops.auto",
+    "uvicorn.protocols.http.auto",
+)
 """Modules that only some runs import."""
+
+SERVING = ("fastapi", "uvicorn")
+"""Libraries without which nobody can serve."""
 
 
 def warm_up() -> None:
@@ -38,7 +48,7 @@ def warm_up() -> None:
         with working("Making a release of made-up people"):
             _run()
             for name in BESIDES:
-                if importlib.util.find_spec(name) is not None:
+                if importlib.util.find_spec(name.partition(".")[0]) is not None:
                     importlib.import_module(name)
         from dawa.kernels import native  # noqa: PLC0415  the run above has opened it
 
@@ -58,7 +68,7 @@ def warm_up() -> None:
 
 
 def _run() -> None:
-    """One release of a table in a file, and a question."""
+    """One release of a table in a file, a question, and what would be served."""
     from dawa import cli  # noqa: PLC0415  it imports this module
 
     with tempfile.TemporaryDirectory(prefix="dawa-warm-up-") as name, redirect_stdout(StringIO()):
@@ -71,6 +81,10 @@ def _run() -> None:
             ["query", str(out), "18:65"],
         ):
             cli.app(arguments, standalone_mode=False)
+        if all(importlib.util.find_spec(library) is not None for library in SERVING):
+            from dawa.server import app, running  # noqa: F401, PLC0415  an extra
+
+            app(out).openapi()
 
 
 def _modules() -> Iterator[ModuleType]:

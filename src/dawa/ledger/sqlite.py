@@ -254,8 +254,12 @@ def _engine(path: Path, making: bool) -> Engine:  # noqa: FBT001  a key of the c
         connection = sqlite3.connect(
             f"{path.as_uri()}?mode={mode}", timeout=PATIENCE, isolation_level=None, uri=True, factory=_Connection
         )
-        connection.identity = before or identity(path)
-        connection.execute("PRAGMA synchronous = EXTRA")
+        try:
+            connection.identity = before or identity(path)
+            connection.execute("PRAGMA synchronous = EXTRA")
+        except BaseException:  # no ledger, or none that may be read
+            connection.close()
+            raise
         looks = itertools.count()
         connection.set_progress_handler(lambda: next(looks) >= MOST_STEPS, STEPS)
         return connection

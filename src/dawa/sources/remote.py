@@ -88,6 +88,16 @@ class _SameOrSafer(HTTPRedirectHandler):
             raise SourceError(f"{shown(req.full_url)} leads to an address without https.", DOWNLOAD)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
+    def http_error_302(self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage) -> Any:  # noqa: ANN401  an answer of urllib
+        """What the other address answers; where it is none, the first connection is closed all the same."""
+        try:
+            return super().http_error_302(req, fp, code, msg, headers)
+        except BaseException:
+            fp.close()
+            raise
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
 
 class _Answer:
     """What a server sends, which must be as long as it said."""
@@ -122,6 +132,8 @@ def _asked(address: str) -> Any:  # noqa: ANN401
         request.add_unredirected_header("Authorization", f"Basic {_secret(parts)}")
     answer = opener.open(request, timeout=PATIENCE)
     if answer is None or answer.status != 200:
+        if answer is not None:
+            answer.close()
         raise SourceError(f"The server does not give {shown(address)}.", DOWNLOAD)
     if answer.headers.get("Content-Encoding", "identity").lower() != "identity":
         answer.close()
