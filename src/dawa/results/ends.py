@@ -155,7 +155,7 @@ def _taken(ends: Any) -> Any:  # noqa: ANN401  whatever somebody passes
     if hasattr(ends, "to_pylist"):  # Arrow's
         return ends.to_pylist() if zoned else ends.to_numpy(zero_copy_only=False)
     if hasattr(ends, "columns") and hasattr(ends, "to_numpy"):  # a frame, which is read row by row, not by its names
-        return ends.rows() if zoned and hasattr(ends, "rows") else ends.to_numpy()
+        return list(ends.iter_rows()) if zoned and hasattr(ends, "iter_rows") else ends.to_numpy()
     return list(ends) if zoned else ends
 
 
