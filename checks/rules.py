@@ -49,6 +49,7 @@ LOOP = "dawa.kernels.native.Kernel"
 """The class of loops in C; the name of the loop is the first argument."""
 
 EXCUSED = {
+    ("dawa.counts.Counts.of", "np.ma.is_masked(counts)"): REFUSED,
     ("dawa.counts._from_floats", ALL): (
         "Floats are what the caller has: they are refused unless they are whole, and are whole numbers from here on."
     ),

@@ -129,6 +129,12 @@ def test_what_is_not_finite_is_called_so(wrong):
         Counts.of([1.0, wrong])
 
 
+def test_masked_counts_are_refused_and_not_counted():
+    with pytest.raises(CountsError, match=r"masked\.\nHint: .*filled"):
+        Counts.of(np.ma.array([1, 777, 3], mask=[False, True, False]))
+    assert Counts.of(np.ma.array([1, 0, 3])).exposed.counts.tolist() == [1, 3]
+
+
 # --- several axes ---------------------------------------------------------------------------------------------------
 
 

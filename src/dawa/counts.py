@@ -77,10 +77,12 @@ class Counts:
             counts: Non-negative whole numbers, one per cell. Floats are accepted when all are whole.
 
         Raises:
-            CountsError: If they are negative, fractional, not finite, empty, or too large to sum exactly.
+            CountsError: If they are negative, fractional, masked, not finite, empty, or too large to sum exactly.
         """
         if isinstance(counts, Counts):
             return counts
+        if np.ma.is_masked(counts):
+            raise CountsError("Some counts are masked.", "say what they are: counts.filled(0), for example.")
         try:
             array = np.asarray(counts)
         except (ValueError, TypeError, OverflowError):

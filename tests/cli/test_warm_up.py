@@ -3,12 +3,13 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from dawa.kernels import native
-from helpers.commands import dawa
+from helpers.commands import dawa, refused
 
 
 def warm_up(**environment):
@@ -33,6 +34,11 @@ def test_it_says_where_everything_is():
     told = dawa("warm-up").out
     assert "Byte code: " in told
     assert str(native.LIBRARY) in told
+
+
+def test_without_a_place_for_temporary_files_it_says_how_to_name_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    refused(dawa("warm-up"), "No folder for temporary files can be written", "TMPDIR=")
 
 
 @pytest.mark.long

@@ -1,16 +1,20 @@
 """Many ranges in arrays are what they are one by one."""
 
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dawa
 from dawa import Axis
-from dawa.errors import DawaError, OptionError
+from dawa.errors import AxisError, DawaError, OptionError
 from dawa.results import ends
 
 AXES = [
@@ -147,3 +151,88 @@ def test_no_ranges_are_said_to_be_none(none):
             ask(none, none)
         with pytest.raises(OptionError, match="do not have the same length"):
             ask(none, [5])
+
+
+COLUMNS = {
+    "pandas": pd.Series,
+    "Polars": pl.Series,
+    "Arrow": pa.array,
+    "chunks of Arrow": lambda values: pa.chunked_array([pa.array(values)[:3], pa.array(values)[3:]]),
+}
+"""Columns of other libraries, as they are made of a list."""
+
+AWARE = [datetime(2020, 1, 1 + i % 28, tzinfo=UTC) for i in range(300)]
+DAYS = [day.replace(tzinfo=None) for day in AWARE]
+
+
+@pytest.mark.parametrize("count", [5, 300])
+@pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS)
+@pytest.mark.parametrize(
+    ("axis", "lo", "hi"),
+    [
+        (AXES[0], list(range(300)), list(range(1, 301))),
+        (AXES[2], [Decimal(i) / 50 for i in range(300)], [Decimal(i + 1) / 50 for i in range(300)]),
+        (Axis.dates("n", "2020-01-01", "2021-01-01"), DAYS, [day + timedelta(days=9) for day in DAYS]),
+        (Axis.dates("n", "2020-01-01", "2021-01-01", zone="Asia/Tokyo"), AWARE, [day + timedelta(9) for day in AWARE]),
+        (Axis.ordered("n", ["a", "b", "c"]), ["a", "b", "b"] * 100, ["c", "b", "c"] * 100),
+        (Axis.ipv4("n"), ["10.0.0.0/8", "1.2.3.4", "::"] * 100, None),
+    ],
+    ids=["whole", "decimals", "times", "zone", "text", "networks, one wrong"],
+)
+def test_columns_of_other_libraries_are_read_like_lists(axis, lo, hi, column, count):
+    ranges = [None if end is None else end[:count] for end in (lo, hi)]
+    wanted, found = (
+        outcome(ends.asked, (axis,), *(end if end is None else made(end) for end in ranges)) for made in (list, column)
+    )
+    if isinstance(wanted, str):
+        assert found == wanted
+    else:
+        assert np.array_equal(found.corners.lo, wanted.corners.lo)
+        assert np.array_equal(found.corners.hi, wanted.corners.hi)
+        assert found.held == wanted.held
+
+
+@pytest.mark.parametrize("count", [5, 300])
+@pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS)
+def test_a_zone_is_no_more_lost_in_a_column_than_in_a_list(column, count):
+    axis = Axis.dates("n", "2020-01-01", "2021-01-01")
+    with pytest.raises(AxisError, match="has a time zone, but the axis has none"):
+        ends.asked((axis,), column(AWARE[:count]), column([day + timedelta(1) for day in AWARE[:count]]))
+
+
+@pytest.mark.parametrize("count", [5, 300])
+@pytest.mark.parametrize("column", [*COLUMNS.values(), np.ma.array], ids=[*COLUMNS, "masked"])
+def test_what_is_missing_or_masked_is_no_end(column, count):
+    lo = list(range(count))
+    if column is np.ma.array:
+        lo = np.ma.array(lo, mask=[i == 3 for i in lo])
+    else:
+        lo = column([None if i == 3 else i for i in lo])
+    with pytest.raises(AxisError, match="is not a finite number"):
+        ends.asked((AXES[0],), lo, np.arange(count) + 1)
+    unmasked = ends.asked((AXES[0],), np.ma.array(range(count)), np.arange(count) + 1)
+    assert unmasked.lo == list(range(count))
+
+
+@pytest.mark.parametrize("count", [2, 300])
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_are_read_row_by_row(frame, count):
+    axes = (Axis("a", 0, 500), Axis("b", 0, 500))
+    lo = frame({"a": range(count), "b": [7] * count})
+    hi = frame({"a": range(1, count + 1), "b": [8] * count})
+    found = ends.asked(axes, lo, hi)
+    assert found.corners.lo.tolist() == [[i, 7] for i in range(count)]
+    assert found.corners.hi.tolist() == [[i + 1, 8] for i in range(count)]
+
+
+def test_a_zone_in_a_frame_is_not_lost():
+    axes = (Axis.dates("a", "2020-01-01", "2021-01-01"), Axis.dates("b", "2020-01-01", "2021-01-01"))
+    for count in (2, 300):
+        lo = pl.DataFrame({"a": AWARE[:count], "b": AWARE[:count]})
+        with pytest.raises(AxisError, match="has a time zone, but the axis has none"):
+            ends.asked(axes, lo, lo)
+
+
+def test_a_single_number_in_an_array_is_one_end():
+    rel = dawa.release({"a": [1, 2, 3] * 100}, Axis("a", 0, 10), epsilon=1, seed=0)
+    assert rel.answers(np.array(2), np.array(5)) == rel.answers([2], [5])

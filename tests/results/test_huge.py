@@ -92,3 +92,13 @@ def test_a_range_of_one_cell_at_a_bound_holds_what_is_there(axis, value, lo, hi)
             assert found.low <= 200 <= found.high
         share = rel.share(lo, hi)
         assert share.high >= 1
+
+
+def test_an_axis_from_the_lowest_whole_number_of_64_bits_on_has_whole_numbers():
+    axis = Axis("x", -(2**63), -(2**63) + 2**62)
+    rel = dawa.release({"x": [-(2**63), -(2**63) + 1] * 500}, axis, epsilon=1, seed=0)
+    drawn = rel.sample(1000, seed=0)
+    assert drawn.dtype == np.int64
+    assert {-(2**63), -(2**63) + 1} <= set(drawn.tolist()), "floats there are 1,024 apart"
+    assert rel.buckets[0].lo == -(2**63)
+    assert parquet.kind(axis, whole=True) == pyarrow.int64()

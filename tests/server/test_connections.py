@@ -46,6 +46,24 @@ def here(folder, doors=None):
         listening.close()
 
 
+def test_nothing_waits_for_the_other_side_before_it_is_sent():
+    """Else a body comes 40 ms after its headers, when the client's system has said that it has those."""
+
+    async def connection():
+        found = asyncio.get_running_loop().create_future()
+        listening = running.bound("127.0.0.1", 0)
+        async with await asyncio.start_server(lambda _, writer: found.set_result(writer), sock=listening):
+            _, writer = await asyncio.open_connection(*listening.getsockname())
+            accepted = await found
+            at_once = accepted.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            for end in (writer, accepted):
+                end.close()
+                await end.wait_closed()
+            return at_once
+
+    assert asyncio.run(connection())
+
+
 @pytest.mark.long_but(1)
 @pytest.mark.parametrize("sent", [b"", b"GET /hea", b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: "])
 def test_headers_that_do_not_come(folder, monkeypatch, sent):

@@ -115,8 +115,8 @@ class NumberAxis(Axis):
     @property
     def large_integers(self) -> bool:
         """Whether its borders are whole numbers of 64 bits, some of which floats do not hold."""
-        largest = max(abs(self.start), abs(self.stop))
-        return self.whole_numbers[2] == 1 and MOST_CELLS_IN_FLOATS <= largest < 2**63
+        largest, inside = max(abs(self.start), abs(self.stop)), self.start >= -(2**63) and self.stop < 2**63
+        return self.whole_numbers[2] == 1 and inside and largest >= MOST_CELLS_IN_FLOATS
 
     def value_in(self, cell: int, part: Fraction) -> int | float:
         """A value this part of the way through a cell, rounded down to the unit of which start and step are multiples.

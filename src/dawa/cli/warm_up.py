@@ -10,13 +10,14 @@ import importlib.util
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from importlib.metadata import packages_distributions
 from io import StringIO
 from pathlib import Path
 from types import ModuleType
 
 from dawa.cli.terminal import reported, tell, working
+from dawa.errors import FolderError
 
 HELP = """Do once what a first run would do: for images of containers.
 
@@ -71,8 +72,8 @@ def _run() -> None:
     """One release of a table in a file, a question, and what would be served."""
     from dawa import cli  # noqa: PLC0415  it imports this module
 
-    with tempfile.TemporaryDirectory(prefix="dawa-warm-up-") as name, redirect_stdout(StringIO()):
-        table, out = Path(name) / "people.csv", Path(name) / "out"
+    with _folder() as folder, redirect_stdout(StringIO()):
+        table, out = folder / "people.csv", folder / "out"
         table.write_text("age\n" + "\n".join(str(20 + i % 60) for i in range(500)) + "\n", encoding="utf-8")
         axis = ["--column", "age", "--range", "0:120", "--epsilon", "1"]
         for arguments in (
@@ -85,6 +86,20 @@ def _run() -> None:
             from dawa.server import app, running  # noqa: F401, PLC0415  an extra
 
             app(out).openapi()
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """A folder that is gone afterwards."""
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="dawa-warm-up-"))
+        except OSError as error:
+            raise FolderError(
+                f"No folder for temporary files can be written ({error.strerror}), and a release needs one.",
+                "name one in the environment, here and in later runs: TMPDIR=/a/folder.",
+            ) from None
+        yield Path(folder)
 
 
 def _modules() -> Iterator[ModuleType]:

@@ -124,6 +124,7 @@ def asked(axes: Sequence[Axis], lo: ArrayLike | None, hi: ArrayLike | None) -> A
         DawaError: If an end is not a value of its axis, a range is empty, or there is not one upper end for every
             lower one.
     """
+    lo, hi = _taken(lo), _taken(hi)
     found = _in_bulk(axes, *(_as_array(end, len(axes)) for end in (lo, hi)))
     return one_by_one(axes, pairs(lo, hi)) if found is None else found
 
@@ -144,6 +145,25 @@ def columns(axes: Sequence[Axis], asked: Asked) -> dict[str, NDArray[Any]]:
             mixed = len(set(map(type, column))) > 1
             found[name if len(axes) == 1 else f"{axis.column}_{name}"] = np.array(column, object if mixed else None)
     return found
+
+
+def _taken(ends: Any) -> Any:  # noqa: ANN401  whatever somebody passes
+    """Columns of other libraries as NumPy's, but for zones and what is masked, which NumPy's would lose."""
+    if isinstance(ends, np.ndarray):
+        return list(ends) if np.ma.is_masked(ends) else np.asarray(ends)[()]
+    zoned = any(getattr(kind, "tz", None) or getattr(kind, "time_zone", None) for kind in _kinds(ends))
+    if hasattr(ends, "to_pylist"):  # Arrow's
+        return ends.to_pylist() if zoned else ends.to_numpy(zero_copy_only=False)
+    if hasattr(ends, "columns") and hasattr(ends, "to_numpy"):  # a frame, which is read row by row, not by its names
+        return list(ends.iter_rows()) if zoned and hasattr(ends, "iter_rows") else ends.to_numpy()
+    return list(ends) if zoned else ends
+
+
+def _kinds(ends: Any) -> Iterable[Any]:  # noqa: ANN401
+    """The types of columns, as libraries say them."""
+    if hasattr(ends, "columns"):
+        return list(getattr(ends, "dtypes", ()))
+    return [getattr(ends, "type", getattr(ends, "dtype", None))]
 
 
 def _as_array(ends: object, axes: int) -> NDArray[Any] | None:
@@ -315,7 +335,7 @@ def check_pair(ends: object) -> None:
 
 def _listed(end: object) -> TypeGuard[tuple[object, ...] | list[object] | NDArray[Any]]:
     """Whether an end is a row of several values."""
-    return isinstance(end, (tuple, list, np.ndarray))
+    return isinstance(end, (tuple, list)) or (isinstance(end, np.ndarray) and end.ndim > 0)
 
 
 def _plain(end: object) -> object:

@@ -157,7 +157,8 @@ class Viewed:
         several axes it takes both ends on the first, both on the second, and so on. NULL has the answer NULL. Where
         there is no such range the numbers are NULL, and ``problem`` says why. With groups, ``income_between`` is about
         all of them together, and ``income_between_in('AA', lo, hi)`` about one. Nothing is written into a database:
-        the view belongs to the connection, and the functions to all connections of this process to the same database.
+        the view belongs to the connection, and the functions to all connections of this process to the same database,
+        which DuckDB lets ask them while this connection is open, and not after.
 
         Args:
             connection: What ``duckdb.connect`` or ``ibis.duckdb.connect`` returns.

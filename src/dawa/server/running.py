@@ -95,8 +95,8 @@ def bound(host: str, port: int) -> socket.socket:
     if not 0 <= port <= 65535:
         raise OptionError(f"There is no port {port}.", "choose one from 1 to 65535, or 0 for any.")
     try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind)
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)  # asyncio sends at once where the protocol is said to be TCP
     except (OSError, UnicodeError):
         raise OptionError(f"There is no address {host!r} here.", "use 127.0.0.1, or a name of this machine.") from None
     try:

@@ -146,8 +146,7 @@ class Query:
 
 def _whole(column: pa.ChunkedArray) -> IntArray:
     """A column of whole numbers, not by ``to_numpy``: that loads pandas, where it is installed, for nothing."""
-    found: IntArray = np.from_dlpack(column.cast("int64").combine_chunks())  # type: ignore[assignment]
-    return found
+    return np.from_dlpack(column.cast("int64").combine_chunks()).astype(np.int64, copy=False)
 
 
 def _failed(engine: str, kind: str) -> SourceError:
