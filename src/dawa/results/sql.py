@@ -207,7 +207,8 @@ def attach(connection: Any, name: str, table: "pa.Table", functions: dict[str, A
 def _elsewhere(name: str) -> OptionError:
     """What to say of a name that is not this connection's to replace."""
     return OptionError(
-        f"This connection cannot have {name!r}: another connection has it, or had it in a transaction, or it is a macro.",
+        f"This connection cannot have {name!r}: another connection has it, or had it in a transaction,"
+        " or it is a macro.",
         "choose another name, or replace it on the connection that has it; a macro has to be dropped first.",
     )
 
