@@ -10,9 +10,10 @@ from hypothesis import settings
 from helpers import examples, long
 from helpers.browser import browser
 from helpers.engine import one_engine
+from helpers.folders import folder_numbers, tmp_path
 from helpers.servers import postgres, spark
 
-__all__ = ["browser", "one_engine", "postgres", "spark"]
+__all__ = ["browser", "folder_numbers", "one_engine", "postgres", "spark", "tmp_path"]
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in what it runs in the background
 gc.set_threshold(50_000)  # very many objects are made, and nearly all of them stay

@@ -114,6 +114,7 @@ def test_a_release_is_asked_and_looked_at(core, tmp_path):
 TABLE = ("people.csv", "--column", "age", "--range", "0:100", "--epsilon", "1")
 
 
+@pytest.mark.long_but(2)
 @pytest.mark.parametrize(
     ("command", "extra"),
     [
@@ -136,6 +137,7 @@ def test_what_needs_more_says_so(core, tmp_path, command, extra):
     assert {path.name for path in set(tmp_path.iterdir()) - before} <= {".cache"}
 
 
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize(
     ("code", "extra"),
     [

@@ -198,6 +198,7 @@ with folder.prepared("out") as keeper:
 """
 
 
+@pytest.mark.long
 def test_a_folder_whose_run_was_killed_is_completed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     book = ledger.opened("ledger.db")

@@ -92,6 +92,7 @@ def test_machines_read_it(spec):
     assert found["releases"]["ages"]["folder"] == "both/ages"
 
 
+@pytest.mark.long
 def test_the_budget_of_all_is_checked_at_once(spec):
     assert dawa("release", spec).code == 0
     book().raise_cap("hr", "2.5", why="a half would pay for the first alone")

@@ -16,6 +16,7 @@ def test_a_long_ledger_is_whole(tmp_path, length):
     assert book.summary().entries == length + 2
 
 
+@pytest.mark.long
 def test_the_command_prints_a_line_per_length(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["bookings", "--entries", "11", "--repeats", "1"])
     bookings.main()

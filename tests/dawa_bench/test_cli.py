@@ -91,6 +91,7 @@ def refused_after_note(ran, part):
     refused(type(ran)(ran.code, ran.out, rest), part)
 
 
+@pytest.mark.long
 def test_stopped_by_ctrl_c_it_says_how_to_go_on(tmp_path):
     """A real process: one line, no traceback, exit code 130, and what was done is kept."""
     command = [sys.executable, "-m", "dawa", "bench", "paper.rounds", "--full", "--jobs", "2", "--out", str(tmp_path)]

@@ -88,6 +88,7 @@ def test_nothing_else_is_touched(temporary):
     assert (temporary / "target" / "mine").exists()
 
 
+@pytest.mark.long
 def test_a_run_that_is_asked_to_stop_leaves_no_spill_folder(temporary, tmp_path):
     """SIGTERM used to leave hundreds of thousands of identifiers in clear."""
     code = (

@@ -34,6 +34,7 @@ def ran(*arguments):
     return json.loads(found.stdout)
 
 
+@pytest.mark.long_but(1)
 @pytest.mark.long_but(1, of="place")
 @pytest.mark.parametrize("attempts", [1, 4])
 def test_sixteen_processes_take_exactly_ten_tenths(place, attempts):

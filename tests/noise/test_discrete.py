@@ -115,6 +115,7 @@ def test_successive_draws_are_independent():
     assert_fits(pairs, np.outer(chance, chance).ravel() * pairs.sum())
 
 
+@pytest.mark.long
 @pytest.mark.long_but(1)
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(10), Fraction(65536 * 500, 39)], ids=str)
 def test_agrees_with_opendp(scale: Fraction):

@@ -41,6 +41,7 @@ def test_a_kilometre_is_as_long_either_way_in_the_middle():
     assert np.isfinite(geography.aspect([dawa.Axis("lon", 0, 10), dawa.Axis("lat", 89, 90)]))
 
 
+@pytest.mark.long
 def test_lines_are_those_that_touch_the_map():
     found = geography.shapes(EUROPE)
     assert {shape.coast for shape in found} == {True, False}

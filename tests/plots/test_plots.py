@@ -170,6 +170,7 @@ def test_dates_stand_where_they_are():
         assert axis.border(f"{text}-01-01" if len(text) == 4 else text) == place
 
 
+@pytest.mark.long
 @pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_text(name, line, grid, tmp_path):

@@ -418,6 +418,7 @@ def test_a_linked_scratch_folder_is_not_written_to():
     assert names("victim") == before
 
 
+@pytest.mark.long
 def test_what_recover_finds_is_not_called_unpaid():
     """The right ledger is back, and with it the payment."""
     killed("ages.json")

@@ -154,6 +154,7 @@ def test_a_part_of_a_cell_is_inside_of_its_bucket():
     assert 1 < places[3] < 2
 
 
+@pytest.mark.long
 @examples(30)
 @given(seeds)
 def test_ranges_that_also_end_in_buckets_end_there_as_often_as_they_say(seed):

@@ -56,6 +56,7 @@ def spiky(n=256):
 RANGES = [(37, 38), (30, 37), (0, 256), (35, 60), (90, 200), (130, 150), (188, 200), (1, 255), (191, 194), (230, 241)]
 
 
+@pytest.mark.long
 @pytest.mark.long_but(1)
 @pytest.mark.parametrize("confidence", [0.5, 0.9])
 def test_noise_stays_within_its_margin_as_often_as_promised(confidence):
@@ -120,6 +121,7 @@ def test_a_spike_that_the_walk_may_hide_is_covered():
     assert (failed <= failures_allowed(draws, confidence)).all()
 
 
+@pytest.mark.long
 def test_records_inside_one_cell_are_covered_too():
     """Ends between cell borders: evenness inside a cell is assumed, and its bound counts all of the cell."""
     confidence, draws = 0.9, 200

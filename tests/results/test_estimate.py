@@ -99,6 +99,7 @@ def test_on_single_cells_greedy_and_laplace_are_the_same_mechanism():
         np.testing.assert_array_equal(one.cells, two.cells)
 
 
+@pytest.mark.long
 def test_greedy_and_laplace_agree_in_distribution_on_single_cells():
     """Different seeds: a two-sample Kolmogorov-Smirnov test that errs once in a million, per cell."""
     asked, draws = workloads.identity(16), 700

@@ -381,6 +381,7 @@ def every_kind_of_axis():
     return dawa.release(table, axes, epsilon=1, seed=0, unit="who", max_rows_per_unit=2)
 
 
+@pytest.mark.long
 def test_all_files_together_name_exactly_the_fields_of_the_schema(schema, data, boxed):
     """Unknown fields are allowed, so a misspelt one would go unnoticed."""
     known = schema.schema["properties"]

@@ -55,6 +55,7 @@ def bound(part, most, differ, moved=0.0):
 # --- the bound ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @examples(400)
 @given(COUNTS, st.integers(0, 40), st.sampled_from([0.0, 2.0**-48, 2.0**-20, 2.0**-9, 0.01, 0.3]), st.floats(-1, 1))
 def test_no_prefix_is_further_from_even_however_places_are_moved(cells, more, moved, by):
@@ -77,6 +78,7 @@ def test_two_places_bound_what_lies_between_them_and_simpler_bounds_are_no_bette
     assert bound(np.array([place]), n, differ)[0] <= simple + 1e-9
 
 
+@pytest.mark.long
 @examples(200)
 @given(
     st.lists(st.one_of(st.just(0), st.integers(0, 200)), min_size=2, max_size=40), st.integers(1, 30), st.integers(0, 9)

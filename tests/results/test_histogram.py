@@ -305,6 +305,7 @@ def test_huge_axes_have_bins_that_floats_tell_apart():
     assert alike.to_arrow()["lo"].to_pylist()[0] == 2**60
 
 
+@pytest.mark.long
 def test_maps_with_many_cells_have_wider_bins():
     axes = [dawa.Axis("x", 0, 2**20), dawa.Axis("y", 0, 3), dawa.Axis("z", 0, 2**12)]
     made = dawa.release({"x": [5] * 99, "y": [1] * 99, "z": [7] * 99}, axes, epsilon=1, seed=0)

@@ -155,7 +155,7 @@ def test_intervals_hold_with_2_to_the_44_records_and_an_epsilon_of_10_to_the_4(m
     assert (failed <= stats.binom.isf(SURE / len(ends), draws, 1 - confidence)).all()
 
 
-@pytest.mark.long_but(20)
+@pytest.mark.long_but(6)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize(
     ("shape", "cells", "counts"),
@@ -243,6 +243,7 @@ def checked_values(made, held):
         assert low <= sum(count for place, count in held if place < bound) <= high
 
 
+@pytest.mark.long
 @examples(40)
 @given(
     st.sampled_from([(1,), (7,), (100,), (2**62,), (3, 5), (2**20, 2**30)]),

@@ -268,5 +268,6 @@ def test_they_are_right_as_often_as_they_say():
     assert all(stats.binom.cdf(right, RUNS, 0.9) > 1e-5 for right in covered().values())
 
 
+@pytest.mark.long
 def test_the_measure_of_coverage_can_fail():
     assert all(stats.binom.cdf(right, RUNS, 0.9) < 1e-5 for right in covered(factor=0.4).values())

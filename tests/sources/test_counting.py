@@ -304,6 +304,7 @@ def test_the_embedded_engine_prints_nothing_and_spills_into_its_own_folder(tmp_p
     assert folder.startswith(str(tmp_path))
 
 
+@pytest.mark.long
 def test_a_notebook_without_widgets_makes_a_release():
     """There DuckDB refuses every word about its bar. In a real kernel, because only that is one for DuckDB."""
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")

@@ -243,6 +243,7 @@ def test_postgres_tells_no_value(told, postgres):
         told.run(sources.table(postgres, "failing", "quiet"), axis, unit="who", max_rows_per_unit=1)
 
 
+@pytest.mark.long
 def test_an_engine_of_ibis_tells_no_value(told):
     backend = ibis.duckdb.connect()
     backend.con.execute(

@@ -23,6 +23,7 @@ def quick(name):
     return Subject(name, (2, 2) if name in ON_MAPS else (3,), "1", {"effort": "fast"} if name == "dawa" else {})
 
 
+@pytest.mark.long_but(8)
 @pytest.mark.parametrize("name", dawa.mechanisms.names())
 def test_every_mechanism_keeps_its_claim(name):
     found = exact.audited(quick(name), FEW)
@@ -74,6 +75,7 @@ def test_a_walk_with_tables_for_four_times_its_budget_is_found(monkeypatch):
     assert exact.audited(Subject("dawa", (8,), "1", {"effort": "fast"}), Effort(pairs=2, transcripts=40)).wrong
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unchecked")
 def test_one_wrong_entry_of_a_table_is_found_by_every_number_of_records(monkeypatch):
     subject, own = Subject("dawa", (2,), "4", {"partition": Halves()}), walk.Walk.tables
@@ -180,6 +182,7 @@ def test_single_cells_are_a_choice_like_any_other():
     assert found.loss == pytest.approx(0.75)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unchecked")
 def test_a_search_finds_what_tiny_domains_do_not_have(monkeypatch):
     """Broken only where a block is dense, which takes sixty-four cells and more."""

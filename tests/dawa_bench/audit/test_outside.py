@@ -239,6 +239,7 @@ def test_no_mechanism_shows_more_than_it_claims(mechanism):
     assert found.runs == 500
 
 
+@pytest.mark.long
 def test_estimates_show_most_of_what_they_lose():
     found = estimates([0, 0], [1, 0], 1500, "2", seed=1, mechanism="identity")
     assert 1 < found.loss <= 2

@@ -46,7 +46,7 @@ def held(findings):
 # --- every source ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long_but(6)
+@pytest.mark.long_but(3)
 @pytest.mark.parametrize("name", SOURCES)
 def test_neighbours_leave_the_same(name):
     """Two neighbours that hurt in Python; the long run has all, on the command line too."""
@@ -62,7 +62,7 @@ def test_postgres_leaves_the_same(postgres):
     )
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("question", ["a map", "persons in groups", "bounds that are found", "a cap that is found"])
 def test_the_command_line_says_the_same(question):
     ways = [JSON] if question == "a map" else [COMMAND]
