@@ -140,7 +140,7 @@ def test_one_page_and_commands_about_all_of_them(spec):
     assert dawa("release", spec).code == 0
     page = Path("both/index.html").read_text(encoding="utf-8")
     assert [name in page for name in ('"name":"ages"', '"name":"pay"')] == [True, True]
-    refused(dawa("query", "both"), "There is no release.json in both", "it holds several releases", "both/ages")
+    refused(dawa("query", "both"), "There is no release.json in 'both'", "it holds several releases", "both/ages")
     assert dawa("explore", "both", "--no-open").code == 0
     assert Path("both/report.html").read_text(encoding="utf-8") == page
     refused(dawa("explore", "nowhere"), "nowhere")

@@ -1,5 +1,8 @@
 """Long names on small pictures: they fit, and different ones look different."""
 
+import warnings
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,3 +34,23 @@ def test_what_names_have_in_common_is_left_out_only_if_it_must_be():
     assert shown(one.format("A"), one.format("B")) == ["…A, departmen…", "…B, departmen…"]
     both = [f"Ward of the {side}ern coast, {name}, internal medicine" for side in ("north", "south") for name in "AB"]
     assert [text[:3] for text in shown(*both)] == ["1: ", "2: ", "3: ", "4: "]
+
+
+def test_scripts_that_the_font_of_figures_lacks_have_room_for_its_boxes():
+    pytest.importorskip("matplotlib")
+    from matplotlib.font_manager import FontProperties  # noqa: PLC0415  slow to load
+    from matplotlib.textpath import TextPath  # noqa: PLC0415
+
+    def drawn(text):
+        return TextPath((0, 0), text, size=10, prop=FontProperties(family="DejaVu Sans")).get_extents().width
+
+    usual = drawn("n" * 14)
+    for name in (
+        "\u0928\u092e\u0938\u094d\u0924\u0947 " * 4,
+        "\u0e2a\u0e27\u0e31\u0e2a" * 6,
+        "\u12a0\u121b\u122d\u129b" * 6,
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that letters are missing is what this is about
+            (shown,) = names.shortened([name], [14])
+            assert drawn(shown) <= usual * 1.1

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+import dawa
 from dawa.axis import written as values
 from helpers.browser import opened
 from helpers.pages import answered, fragment, records, written
@@ -93,6 +94,25 @@ def test_a_range_that_is_dragged_on_one_axis_filters_the_others(browser, made):
         after = drawn(sheet)
         assert [one != other for one, other in zip(before, after, strict=True)] == [True, False, True]
         assert "in the picture" not in sheet.texts("cuts")[0]
+
+
+def test_cells_too_narrow_to_scale_are_equally_wide_as_in_figures(browser, tmp_path):
+    rng = np.random.default_rng(4)
+    pay = dawa.Axis.edges("pay", [0, 1, 10, 100, 100_000], outside="drop", missing="drop")
+    age = dawa.Axis.edges("age", [0, 20, 40, 65, 110], outside="drop", missing="drop")
+    x = dawa.Axis("x", 0, 6, outside="drop", missing="drop")
+    table = {"pay": 10 ** rng.uniform(-1, 4.9, 5000), "age": rng.uniform(0, 110, 5000), "x": rng.uniform(0, 6, 5000)}
+    release = dawa.release(table, [pay, age, x], epsilon=1, seed=0, effort="fast")
+    with opened(browser, release.report(tmp_path / "page.html")) as sheet:
+        units = sheet.page.locator(".lane .unit").all_text_contents()
+        assert units == ["records per cell", "records per 10 of age", "records per cell"]
+        drag(sheet, 0, 0.3, 0.7)  # in the second of four cells, and in the third
+        lo, hi = sheet.typed()
+        assert (lo[0], hi[0]) == ("1", "100")
+        assert sheet.shown() == written(answered(release, lo, hi))
+        drag(sheet, 1, 0.05, 0.3)  # to scale: 0.3 of 110 is 33
+        assert (sheet.typed()[0][1], sheet.typed()[1][1]) == ("0", "40")
+        assert sheet.shown() == written(answered(release, *sheet.typed()))
 
 
 def test_rows_work_with_the_keyboard(browser, made):

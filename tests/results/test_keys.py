@@ -170,6 +170,35 @@ def test_a_key_that_stands_where_its_file_should_be_named_is_not_repeated(monkey
         keys.named("a\0b")
 
 
+def test_what_names_no_key_is_refused_by_what_it_is(monkeypatch):
+    from dawa import ledger  # noqa: PLC0415  databases are slow to load
+    from dawa.publish import receipts  # noqa: PLC0415
+
+    monkeypatch.delenv(keys.VARIABLE, raising=False)
+    with pytest.raises(LedgerError, match="The name of the key is empty"):
+        ledger.opened("dawa-ledger.db", key=" ")
+    private, _ = keys.made("a.key")
+    for value in (b"a.key", 5, ["a.key"], private):
+        with pytest.raises(LedgerError, match=f"not by a value of type {type(value).__name__}"):
+            ledger.opened("dawa-ledger.db", key=value)
+        with pytest.raises(LedgerError, match=f"not by a value of type {type(value).__name__}"):
+            receipts.verified("out", key=value)
+    monkeypatch.setenv(keys.VARIABLE, " ")
+    with pytest.raises(LedgerError, match=f"^{keys.VARIABLE} is empty"):
+        ledger.opened("dawa-ledger.db")
+
+
+def test_a_ledger_that_is_open_takes_no_key_that_would_sign_nothing():
+    from dawa import ledger  # noqa: PLC0415  databases are slow to load
+
+    keys.made("a.key")
+    book = ledger.opened("dawa-ledger.db")
+    assert ledger.opened(book) is book
+    for more in ({"key": "a.key"}, {"anchor": "receipts.txt"}):
+        with pytest.raises(LedgerError, match="open already"):
+            ledger.opened(book, **more)
+
+
 def test_nothing_is_replaced():
     keys.made("a.key")
     before = {name: Path(name).read_bytes() for name in names()}

@@ -228,6 +228,27 @@ def test_a_closed_connection_says_so(rel, replace):
         rel.to_duckdb(closed, "income", replace=replace)
 
 
+def test_an_aborted_transaction_says_so(con, rel):
+    con.execute("BEGIN")
+    with pytest.raises(duckdb.Error):
+        con.execute("SELECT error('no')")
+    with pytest.raises(OptionError, match="was aborted"):
+        rel.to_duckdb(con, "income")
+    con.execute("ROLLBACK")
+    rel.to_duckdb(con, "income")
+
+
+@pytest.mark.parametrize("name", ["income", "INCOME"])
+def test_no_function_of_a_release_of_groups_stays_beside_one_without(con, rel, groups, name):
+    groups.to_duckdb(con, "income")
+    rel.to_duckdb(con, name, replace=True)
+    known = "SELECT function_name FROM duckdb_functions() WHERE function_name ILIKE 'income%'"
+    assert [found.lower() for (found,) in con.sql(known).fetchall()] == ["income_between"]
+    con.create_function("pay_between_in", lambda x: x, ["DOUBLE"], "DOUBLE")
+    rel.to_duckdb(con, "pay", replace=True)
+    assert con.sql("SELECT pay_between_in(2)").fetchall() == [(2,)], "this one is somebody's own"
+
+
 def test_a_table_of_the_database_is_hidden_and_stays(rel, tmp_path):
     with duckdb.connect(tmp_path / "kept.duckdb") as connection:
         connection.sql("CREATE TABLE income AS SELECT 1 AS x")

@@ -44,9 +44,14 @@ def opened(
             stands for the file that DAWA_LEDGER_KEY names, if it names one.
 
     Raises:
-        LedgerError: If this is neither a path nor an address of a ledger.
+        LedgerError: If this is neither a path nor an address of a ledger, or an open one with another anchor or key.
     """
     if isinstance(ledger, Ledger):
+        if anchor is not None or key is not None:
+            raise LedgerError(
+                "This ledger is open already, and gets no other anchor or key.",
+                "open it by its path or address, with both: ledger.opened(path, anchor=..., key=...).",
+            )
         return ledger
     receipts, signing = Anchor.named(anchor), keys.named(key)
     if isinstance(ledger, PathLike):

@@ -9,6 +9,9 @@ LEAST = 3
 
 CONTROLS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 LEFTWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
+ABSENT = re.compile("[\u0900-\u0e7f\u0f00-\u109f\u1200-\u13ff\u1700-\u1cff]")
+"""Letters of scripts that Matplotlib's own font does not have: it draws a box of twice the usual width for each."""
+
 FIRST, POP = "\u2068", "\u2069"
 """What sets a text apart that has a direction of its own, and what ends that."""
 
@@ -72,4 +75,4 @@ def _middle(name: str, kept: int) -> str:
 
 def _wide(text: str) -> int:
     """How many letters of usual width a text is as wide as."""
-    return len(text) + sum(east_asian_width(letter) in "WF" for letter in text)
+    return len(text) + sum(east_asian_width(letter) in "WF" or bool(ABSENT.match(letter)) for letter in text)

@@ -171,7 +171,7 @@ def opened_any(path: str | os.PathLike[str]) -> AnyRelease:
     if place.is_dir() and not (place / RELEASE).is_file():  # a pipe in a folder that somebody sent is no release
         several = [child.name for child in sorted(place.iterdir()) if (child / RELEASE).is_file()]
         hint = f"it holds several releases: name one of them, such as {place / several[0]}." if several else HINT
-        raise ReleaseError(f"There is no {RELEASE} in {place}.", hint)
+        raise ReleaseError(f"There is no {RELEASE} in '{place}'.", hint)
     return load(place / RELEASE if place.is_dir() else place)
 
 

@@ -16,7 +16,7 @@ from dawa.publish.records.croissant import CROISSANT
 from dawa.results import paid
 from dawa.results.grouped import AnyRelease
 from dawa.results.keeping import RELEASE
-from dawa.results.keys import PublicKey
+from dawa.results.keys import PublicKey, as_path
 from dawa.results.paid import RECEIPT, Paid
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def verified(
         raise LedgerError(
             "Nothing says who paid.", "name the ledger, or the public key of whoever published the folder."
         )
-    checking = key if key is None or isinstance(key, PublicKey) else PublicKey.read(key)
+    checking = key if key is None or isinstance(key, PublicKey) else PublicKey.read(as_path(key))
     release = folder.opened_any(path)
     file = Path(path) / RELEASE if Path(path).is_dir() else Path(path)
     receipt, digest = paid.beside(file), _digest(file)

@@ -151,13 +151,37 @@ class PrivateKey:
 
 
 def named(path: str | os.PathLike[str] | None) -> Path | None:
-    """The file of the private key at a path, or the one that the environment names, or none. It is not read yet."""
-    found = os.environ.get(VARIABLE) if path is None else os.fspath(path)
-    if found is not None and not found.strip():
-        raise LedgerError(f"{VARIABLE} is empty.", "name the file of a private key in it, or unset it.")
-    if found is not None and "\0" in found:
+    """The file of the private key at a path, or the one that the environment names, or none. It is not read yet.
+
+    Raises:
+        LedgerError: If this names no file.
+    """
+    found = os.environ.get(VARIABLE) if path is None else as_path(path)
+    if found is None:
+        return None
+    if not found.strip():
+        what, where = (
+            (f"{VARIABLE} is empty", " in it, or unset it") if path is None else ("The name of the key is empty", "")
+        )
+        raise LedgerError(f"{what}.", f"name the file of a private key{where}.")
+    if "\0" in found:
         raise LedgerError("This path cannot name a key.", "name another file.")
-    return None if found is None else Path(found).absolute()
+    return Path(found).absolute()
+
+
+def as_path(path: object) -> str:
+    """The path of a key's file, as text.
+
+    Raises:
+        LedgerError: If it is no path: it may be a key itself, which is not repeated.
+    """
+    found = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(found, str):
+        raise LedgerError(
+            f"A key is named by the path of its file, not by a value of type {type(path).__name__}.",
+            'pass the path, such as "hospital.key".',
+        )
+    return found
 
 
 def beside(path: Path) -> Path:

@@ -10,7 +10,7 @@ another: nothing an analyst's table holds makes a query fail.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature
@@ -43,6 +43,15 @@ ANSWER = ", ".join(f"{name} {'VARCHAR' if name in {'remark', 'problem'} else 'DO
 
 KNOWN = "SELECT function_name FROM duckdb_functions() WHERE lower(function_name) = lower(?)"
 """Asks for functions of a name, whosever they are."""
+
+ALIKE = (
+    "SELECT old.function_name FROM duckdb_functions() AS old JOIN duckdb_functions() AS ours USING (return_type)"
+    " WHERE lower(old.function_name) = lower(?) AND lower(ours.function_name) = lower(?)"
+)
+"""Asks for a function that returns what another one returns."""
+
+EVERY, EACH = "between", "between_in"
+"""How the names of functions end: of that about all records, and of that about a group."""
 
 KEPT = 2**16
 """Borders that are remembered: tables of ranges name the same ones again and again."""
@@ -197,11 +206,25 @@ def attach(connection: Any, name: str, table: "pa.Table", functions: dict[str, A
             if inner.execute(KNOWN, [function]).fetchall():  # it would stay beside ours, for other types of ends
                 raise _elsewhere(name)
             inner.create_function(function, _plainly(asked), asked.parameters, f"STRUCT({ANSWER})", **how)
+        _remove_left(inner, name, functions)
         inner.register(name, table)
     except duckdb.ConnectionException as error:
         raise OptionError("This connection to DuckDB is closed.", "pass an open one: duckdb.connect().") from error
+    except duckdb.TransactionException as error:
+        raise OptionError(
+            "The transaction of this connection was aborted, so it takes nothing.",
+            'end it first: connection.execute("ROLLBACK").',
+        ) from error
     except duckdb.Error as error:
         raise _elsewhere(name) from error
+
+
+def _remove_left(connection: Any, name: str, functions: Collection[str]) -> None:  # noqa: ANN401
+    """Remove the function about groups of an earlier release of this name, which would still answer from that one."""
+    each = f"{name}_{EACH}"
+    if each not in functions:
+        for (left,) in connection.execute(ALIKE, [each, f"{name}_{EVERY}"]).fetchall():
+            connection.remove_function(left)
 
 
 def _elsewhere(name: str) -> OptionError:
@@ -242,9 +265,9 @@ def functions_of(
 ) -> dict[str, Asked]:
     """The functions of a release: of all records, and of those of one group."""
     check_confidence(sure)
-    found = {f"{name}_between": Asked(axes, estimates, (), kept, float(sure))}
+    found = {f"{name}_{EVERY}": Asked(axes, estimates, (), kept, float(sure))}
     if by:
-        found[f"{name}_between_in"] = Asked(axes, estimates, by, kept, float(sure))
+        found[f"{name}_{EACH}"] = Asked(axes, estimates, by, kept, float(sure))
     return found
 
 

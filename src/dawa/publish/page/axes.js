@@ -42,6 +42,9 @@ const axes = (() => {
       return { ...axis, place, cellAt, width, least, pitch: said, scaled: scaled[i] };
     });
 
+  /** An axis cell by cell, as figures draw rows of bars where some cell would be too narrow to scale. */
+  const flat = (axis) => ({ ...axis, ...CELL_BY_CELL, shown: axis.shown, per: "cell" });
+
   /** Both ends as borders, or an Error that says what is wrong. */
   const bordersOf = (axis, column) => (lo, hi) => {
     const [start, stop] = [axis.border(lo), (axis.upper ?? axis.border)(hi)];
@@ -248,5 +251,5 @@ const axes = (() => {
     return first && last ? ` The first cell is counted with ${first}, the last with ${last}.` : "";
   }
 
-  return { of, onMap, runs, cells, said, note, beyond, edges };
+  return { of, onMap, flat, runs, cells, said, note, beyond, edges };
 })();

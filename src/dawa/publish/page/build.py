@@ -367,6 +367,7 @@ def _of_axes(release: AnyRelease, found: Overview) -> dict[str, Any]:
         "askable": math.prod(shape) <= MOST_CELLS_IN_BROWSER,
         "geography": _geography(release.axes),
         "scaled": [areas.to_scale(axis) for axis in release.axes],
+        "flat": [areas.flat(axis) for axis in release.axes],
         "counted": scales.unit(release),
     }
 

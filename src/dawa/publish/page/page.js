@@ -485,6 +485,9 @@ function enter(at) {
   [data, several, steep, chosen] = [parts[at], null, null, 0];
   shape = data.shape;
   everyAxis = data.release.axes.map((axis, i) => axes.of(axis, data.times[i], data.clips[i]));
+  if (everyAxis.length > 2) {
+    everyAxis = everyAxis.map((axis, i) => (data.flat[i] ? axes.flat(axis) : axis));
+  }
   const columns = everyAxis.map((axis) => axis.column).join("-");
   file = (columns.replace(/[^\w-]+/g, "_") || "release").slice(0, 60);
   worded(at);
