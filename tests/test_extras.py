@@ -95,6 +95,7 @@ def test_a_map_needs_no_more(core):
     assert (ran.stdout.strip(), ran.stderr) == ("(40, 40)", "")
 
 
+@pytest.mark.long
 def test_a_release_is_asked_and_looked_at(core, tmp_path):
     file = RELEASES / "age-dawa.json"
     asked = core("-m", "dawa", "query", file, "20:60", "--json")

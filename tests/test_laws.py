@@ -92,6 +92,7 @@ def test_with_the_same_noise_one_record_moves_one_number_of_a_release(rows, one,
     assert replace(one_more.privacy, id=None) == replace(fewer.privacy, id=None)
 
 
+@pytest.mark.long
 @FEW
 @given(ROWS, st.lists(st.one_of(st.none(), st.floats(), st.integers(-(2**40), 2**40)), max_size=3), st.booleans())
 def test_what_is_planned_to_be_found_does_not_depend_on_rows(rows, others, unit):

@@ -73,7 +73,7 @@ def answered(asked):
     return dawa("query", "out", asked, "--json", "--confidence", SURE).json["answers"][0]
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("form", ["sqlite", "duckdb", "csv", "parquet"])
 def test_a_condition_on_any_file(form):
     """The same records in four kinds of files; the spec that was saved says it, too."""

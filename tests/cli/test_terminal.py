@@ -94,7 +94,6 @@ def test_a_folder_that_was_removed(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", [b"line\nbreak \x1b[31m", b"not \xff text", b"[bold]x[bold]"])
 def test_folders_of_any_name(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)

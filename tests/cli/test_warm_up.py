@@ -30,6 +30,7 @@ def lent(folder):
                 there.symlink_to(code)
 
 
+@pytest.mark.long
 def test_it_says_where_everything_is():
     told = dawa("warm-up").out
     assert "Byte code: " in told

@@ -8,7 +8,7 @@ import math
 
 from hypothesis import settings
 
-USUAL, QUICK, LEAST = "quick", 40, 20
+USUAL, QUICK, LEAST = "quick", 25, 12
 """The profile of ``make test``, and how many of a hundred examples it tries, but for laws that have few."""
 
 settings.register_profile(USUAL, deadline=None, derandomize=True, max_examples=QUICK)  # a busy machine breaks no law

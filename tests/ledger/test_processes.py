@@ -34,7 +34,6 @@ def ran(*arguments):
     return json.loads(found.stdout)
 
 
-@pytest.mark.long_but(1)
 @pytest.mark.long_but(1, of="place")
 @pytest.mark.parametrize("attempts", [1, 4])
 def test_sixteen_processes_take_exactly_ten_tenths(place, attempts):
@@ -45,7 +44,7 @@ def test_sixteen_processes_take_exactly_ten_tenths(place, attempts):
     }
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 def test_one_of_sixteen_opens_an_account(place):
     assert ran("create", place) == {"seen": "r" * 15 + "t"}
 
@@ -73,7 +72,7 @@ def test_one_of_sixteen_decides_for_whom_an_account_counts(place):
     )
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 def test_factors_that_race_with_spending_count_for_all_of_it(place):
     found = ran("relate", place)
     assert set(found["seen"]) <= set("lrtu")
@@ -82,7 +81,7 @@ def test_factors_that_race_with_spending_count_for_all_of_it(place):
     assert found["broken"] is None
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 def test_one_of_sixteen_upgrades(place):
     old(2, place)
     found = ran("upgrade", place)
@@ -100,5 +99,6 @@ def test_killed_at_any_point_it_never_shows_less_than_was_used(place, tmp_path, 
     assert found["pending"] > 0, "no kill fell between a reservation and its release"
 
 
+@pytest.mark.long
 def test_the_check_for_kills_can_fail(tmp_path):
     assert ran("crash", tmp_path / "ledger.db", tmp_path / "used", 40, "careless")["short"] > 0

@@ -107,7 +107,7 @@ WRITER = """
 """
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("seconds", [0.02, 0.1, 0.3])
 def test_a_killed_run_has_booked_all_three_or_none(file, seconds):
     book = ledger.opened(file)

@@ -50,6 +50,7 @@ def test_next_to_no_noise_leaves_next_to_no_error(shape, options):
         np.testing.assert_allclose(est.cells, counts, atol=0.1)
 
 
+@pytest.mark.long
 def test_errors_are_as_large_as_the_error_bars_say():
     """Every run draws noise anew but keeps its cuts apart: z-scores of sums over 400 runs, within 7 sigma of 1."""
     counts = np.full((8, 8), 30)

@@ -348,6 +348,7 @@ def rectangles(draw, shape):
     return Workload.rectangles(np.array(ends)[:, :, 0], np.array(ends)[:, :, 1], shape)
 
 
+@pytest.mark.long
 @examples(60)
 @given(st.data(), st.lists(st.integers(1, 6), min_size=2, max_size=3).map(tuple))
 def test_rectangles_are_answered_exactly_in_steps_of_the_lattice(data, shape):

@@ -43,6 +43,7 @@ def test_on_one_axis_it_is_what_it_was():
     assert est.strategy == WaveletStrategy(5, 16384, 16384)
 
 
+@pytest.mark.long
 def test_errors_are_as_large_as_the_error_bars_say():
     """Squared z-scores over 600 runs; the fourth moment of sums of Laplace noise is at most 6: within 7 sigma of 1."""
     counts = np.full((6, 9), 30)

@@ -116,7 +116,6 @@ def test_successive_draws_are_independent():
 
 
 @pytest.mark.long
-@pytest.mark.long_but(1)
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(10), Fraction(65536 * 500, 39)], ids=str)
 def test_agrees_with_opendp(scale: Fraction):
     """Two samples, one distribution: Pearson's test of homogeneity. OpenDP's cannot be seeded."""

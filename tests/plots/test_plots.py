@@ -171,7 +171,6 @@ def test_dates_stand_where_they_are():
 
 
 @pytest.mark.long
-@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_text(name, line, grid, tmp_path):
     renamed = replace(line, axes=(dawa.Axis(name, 0, 256),))

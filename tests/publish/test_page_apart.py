@@ -239,7 +239,6 @@ def ink(sheet, chart, left, right, rows=(4, 20)):
 
 
 @pytest.mark.long
-@pytest.mark.long_but(1)
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
 def test_edges_are_marked_above_lines(browser, made, screen):
     for kind, marked in (("clip", True), ("own", False)):
@@ -270,7 +269,7 @@ def test_edges_are_marked_on_maps(browser, made, tmp_path):
         assert "triangle" not in sheet.texts("caption")[0]
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
 def test_many_kinds_are_folded_and_unfold_with_the_keyboard(browser, made, screen, scheme):
@@ -290,6 +289,7 @@ def test_many_kinds_are_folded_and_unfold_with_the_keyboard(browser, made, scree
         assert button.get_attribute("aria-expanded") == "false"
 
 
+@pytest.mark.long
 def test_the_value_and_its_interval_are_seen_on_a_phone(browser, made):
     """Longer tables scroll sideways; a reader need not, to read a number and how sure it is."""
     _, path = made("misspelt")

@@ -55,7 +55,7 @@ def pixel(found, across, up):
     return left + across * (right - left), bottom + up * (top - bottom)
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_rectangle_is_dragged_where_the_values_are(browser, saved, kind):
     release, path = saved(kind)

@@ -110,7 +110,7 @@ def random_range(rng, axes):
     return [list(side) for side in zip(*ends, strict=True)]
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_group_and_all_together_have_the_numbers_of_python(browser, made, kind):
     release, path = made(kind)
@@ -292,6 +292,7 @@ def test_scales_change_the_small_pictures(browser, made):
         assert views[4] == views[0]
 
 
+@pytest.mark.long
 def test_downloads_are_the_tables_of_the_folder(browser, made):
     release, path = made("two columns")
     with opened(browser, path, "#from=20&to=80") as sheet:
@@ -356,7 +357,7 @@ def test_a_map_of_groups_has_cells_of_all(browser, made):
         np.testing.assert_allclose([float(row["value"]) for row in got], values, atol=1e-9)
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["one column", "a map", "hostile names"])
 @pytest.mark.parametrize("screen", [PHONE, {"color_scheme": "dark"}], ids=["phone", "dark"])
 def test_it_fits_every_screen(browser, made, kind, screen):

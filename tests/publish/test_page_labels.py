@@ -140,6 +140,7 @@ def test_thousands_are_separated_everywhere(pictured, kind):
     assert not re.findall(r"(?<![\d.])\d{4,}", shown)
 
 
+@pytest.mark.long
 def test_years_have_no_comma(browser, tmp_path):
     release = dawa.release({"born": [1950, 1980]}, dawa.Axis("born", 1900, 2020), epsilon=1, seed=0)
     page = browser.new_context().new_page()

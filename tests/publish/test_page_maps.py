@@ -67,6 +67,7 @@ def test_dragging_on_a_map_of_the_world_gives_the_numbers_of_python(browser, tmp
         assert (lo, hi) != (["-10", "-5"], ["10", "5"]), "another rectangle than at first"
 
 
+@pytest.mark.long
 def test_a_city_has_no_coasts(tmp_path):
     found = geography(released(["lon", "lat"], [(2, 3), (48, 49)], step="0.05").report(tmp_path / "city.html"))
     assert found["lines"] == []

@@ -61,6 +61,7 @@ def cells(axis, lo, hi):
     return tuple(str(end[0]) for end in values.written(axis, [lo], [hi]))
 
 
+@pytest.mark.long
 def test_on_a_phone_facts_come_below_the_picture_and_on_a_desktop_above(browser, made):
     _, path = made("walk with hats")
     for screen, below in ((PHONE, True), (WIDE, False)):
@@ -101,6 +102,7 @@ def test_colours_can_be_read(browser, made, scheme):
         assert contrast(colour[mark], colour["card"]) >= 3, mark
 
 
+@pytest.mark.long
 def test_paper_gets_the_answer_and_the_whole_statement(browser, made):
     release, path = made("walk with hats")
     with opened(browser, path, color_scheme="dark") as sheet:

@@ -90,7 +90,7 @@ STAGES = {
 }
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_killed_run_is_completed_and_booked(stage):
     module, owner, name, count = STAGES[stage]
@@ -369,6 +369,7 @@ def test_what_is_not_paid_for_is_hidden_and_a_file_of_others_is_not(monkeypatch)
     assert hidden.startswith(".not-paid-for-")
 
 
+@pytest.mark.long
 def test_a_killed_run_of_python_leaves_no_folder_for_good():
     code = (
         "import os, signal, dawa\nfrom dawa import sources\n"

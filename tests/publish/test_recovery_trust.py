@@ -113,7 +113,7 @@ dawa.release("people.csv", dawa.Axis("age", 0, 100), out="ages.json", **paid)
 """
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize(("owner", "name"), [("os", "link"), ("atomic", "name")])
 def test_a_file_that_got_no_name_is_found(owner, name):
     """Killed between the file that is whole and its name."""

@@ -182,7 +182,6 @@ with folder.prepared("out") as keeper:
 
 
 @pytest.mark.long
-@pytest.mark.long_but(1)
 @pytest.mark.parametrize(
     ("owner", "name", "single"),
     [("atomic", "name", True), ("folder.Path", "replace", False), ("folder", "_completed", False)],

@@ -71,7 +71,6 @@ def test_hostile_words_stay_text(browser, rel, tmp_path, hostile):
 
 
 @pytest.mark.long
-@pytest.mark.long_but(1)
 @pytest.mark.parametrize("screen", [PHONE, WIDE], ids=["phone", "wide"])
 @pytest.mark.parametrize("text", ["x" * 300, "\u4e2d" * 300, "\u05d0" * 300, "https://example.org/" + "x" * 280])
 def test_long_words_fit_every_screen(browser, rel, tmp_path, screen, text):

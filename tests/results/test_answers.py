@@ -57,7 +57,6 @@ RANGES = [(37, 38), (30, 37), (0, 256), (35, 60), (90, 200), (130, 150), (188, 2
 
 
 @pytest.mark.long
-@pytest.mark.long_but(1)
 @pytest.mark.parametrize("confidence", [0.5, 0.9])
 def test_noise_stays_within_its_margin_as_often_as_promised(confidence):
     """Ranges on bucket bounds, no bias: an exact binomial bound for each range."""
@@ -367,6 +366,7 @@ def test_on_maps_the_truth_lies_between_low_and_high_as_often_as_promised(mechan
     assert wide > draws / 2, "the joint bound is tried"
 
 
+@pytest.mark.long
 def test_many_cut_buckets_with_all_their_records_at_the_border_are_covered():
     """The worst for evenness where more than two buckets are cut: every record just inside, or just outside."""
     strips = np.arange(0, 17, 2)

@@ -153,7 +153,7 @@ def ranges_of(rng, release, m=300):
     return ends[:, 0], np.minimum(ends[:, 1] + 1, SIZE)
 
 
-@pytest.mark.long_but(2)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["even", "at the lower ends", "clusters", "bell", "alternating", "geometric"])
 def test_intervals_hold_the_truth_and_are_narrower_than_totals_alone_would_make_them(kind):
     narrower, missed, asked = [], 0, 0

@@ -168,6 +168,7 @@ def test_tokens_that_are_none(folder, token, tmp_path):
     assert token == "" or token not in command("serve", folder, DAWA_SERVE_TOKEN=token).err
 
 
+@pytest.mark.long
 def test_files_of_tokens(folder, tmp_path):
     refused(command("serve", folder, "--token-file", tmp_path / "none"), "cannot be read")
     refused(command("serve", folder, "--proxy", "somewhere"), "not an address")

@@ -124,7 +124,7 @@ def bytes_read():
     return int(place.read_text(encoding="ascii").splitlines()[0].split()[1])
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["SQLite", "DuckDB"])
 def test_of_a_large_database_little_is_read_before_paying(tmp_path, book, form):
     path = tmp_path / "x.db"

@@ -154,7 +154,7 @@ HOLDERS = {
 }
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("holder", HOLDERS)
 @pytest.mark.parametrize("base", BASES)
 def test_values_without_a_type_are_read_one_by_one(holder, base):

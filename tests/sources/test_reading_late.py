@@ -85,7 +85,7 @@ def write(path, rows):
             file.write_table(pa.table({"x": values}))
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
 def test_of_a_large_file_only_names_and_types_are_read(tmp_path, book, ending):
     small, large = tmp_path / f"small.{ending}", tmp_path / f"large.{ending}"

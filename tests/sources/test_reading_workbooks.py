@@ -444,7 +444,7 @@ def before(seen, part):
     return b"".join(chunk for paid, name, chunk in seen if not paid and name == part).decode()
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("declared", [False, True])
 def test_of_a_sheet_no_byte_after_its_header_is_read_before_paying(tmp_path, taken, declared):
     book, seen = taken
@@ -470,6 +470,7 @@ def test_of_a_sheet_no_byte_after_its_header_is_read_before_paying(tmp_path, tak
         seen[:] = [one for one in seen if not one[0]]
 
 
+@pytest.mark.long
 def test_of_a_compressed_sheet_little_is_read_before_paying(tmp_path, taken):
     book, seen = taken
     rng = np.random.default_rng(4711)

@@ -44,7 +44,7 @@ anything = st.sampled_from(VALUES) | st.integers(-(2**63), 2**63 - 1) | st.float
 anything |= st.binary(max_size=5)
 
 
-@pytest.mark.long_but(1)
+@pytest.mark.long
 @pytest.mark.parametrize("axis", [*NUMBERS, *INTEGERS, *NAIVE, *LETTERS, AWARE[0]], ids=str)
 def test_sqlite_values_are_read_one_by_one(tmp_path, axis):
     """As a list of the same values is, and so with the same proof."""

@@ -70,7 +70,6 @@ def counted(table, axes, **options):
 
 
 @pytest.mark.long
-@pytest.mark.long_but(1)
 @pytest.mark.parametrize("axes", AXES)
 def test_conditions_mean_the_same_whatever_the_axes_are(path, axes):
     assert counted(path, AXES[axes]) == list(ALL)

@@ -35,6 +35,7 @@ def test_controls_say_what_they_are():
     assert all(control.wrong.endswith(".") for control in CONTROLS)
 
 
+@pytest.mark.long
 def test_half_the_noise_is_caught_in_few_runs(monkeypatch):
     monkeypatch.setattr(controls, "RUNS", 4000)
     assert controls.halved_estimates(1).wrong

@@ -47,7 +47,6 @@ def test_what_was_never_seen_shows_nothing():
 
 
 @pytest.mark.long
-@pytest.mark.long_but(1)
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 def test_the_confidence_is_honest(epsilon):
     """A coin that loses exactly ε, audited often: bounds exceed ε as often as stated, or less."""

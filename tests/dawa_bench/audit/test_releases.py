@@ -46,7 +46,7 @@ def held(findings):
 # --- every source ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long_but(3)
+@pytest.mark.long_but(1)
 @pytest.mark.parametrize("name", SOURCES)
 def test_neighbours_leave_the_same(name):
     """Two neighbours that hurt in Python; the long run has all, on the command line too."""
