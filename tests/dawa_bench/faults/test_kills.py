@@ -10,8 +10,7 @@ import pytest
 from dawa_bench.faults import kills
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("moments", [1, 6])
+@pytest.mark.parametrize("moments", [1, pytest.param(6, marks=pytest.mark.long)])
 def test_nothing_is_lost_at_random_moments(moments):
     found = kills.run(moments, 1, seed=3, calls=False, told=False)
     assert not found.failures
