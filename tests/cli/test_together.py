@@ -211,7 +211,7 @@ def test_each_is_found_again_if_the_run_is_killed():
     code = """
 import os, signal, sys
 from dawa.cli import main
-from dawa.ledger.book import Reservation
+from dawa.ledger.reservation import Reservation
 original = Reservation.finalise
 def finalise(self, *arguments):
     if self.entry.number == {number}:

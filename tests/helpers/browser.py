@@ -103,6 +103,15 @@ class Sheet:
             fragments,
         )
 
+    def redrawn(self, picture):
+        """That a picture changes with each of the scales, and is what it was once the first ones are back."""
+        views = [self.page.evaluate(picture)]
+        for button in ("#own", "#log", "#same", "#linear"):
+            self.page.click(button)
+            views.append(self.page.evaluate(picture))
+        assert len(set(views[:4])) == 4
+        assert views[4] == views[0]
+
     def rest(self):
         """Wait until two frames have passed, so that what was dragged is answered."""
         self.page.evaluate("new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")

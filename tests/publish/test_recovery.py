@@ -83,7 +83,7 @@ def states():
 
 
 STAGES = {
-    "before the ledger is told": ("dawa.ledger.book", "Reservation", "finalise", 1),
+    "before the ledger is told": ("dawa.ledger.reservation", "Reservation", "finalise", 1),
     "before the folder has its name": ("dawa.publish.folder", "places", "named", 1),
     "before the page": ("dawa.publish.folder", "readme", "readme", 1),
     "before the tables": ("dawa.publish.folder", "ranges", "answered", 1),
@@ -155,7 +155,7 @@ def test_a_run_that_is_killed_before_it_has_made_anything_leaves_nothing_but_its
         ("dawa.mechanisms.two_stage", "measure", "measure", 2),  # the first is on an empty table, before it is paid for
         ("dawa.publish.folder", "FolderKeeper", "keep", 1),
         ("dawa.publish.folder", "readme", "readme", 1),
-        ("dawa.ledger.book", "Reservation", "finalise", 1),
+        ("dawa.ledger.reservation", "Reservation", "finalise", 1),
     ],
 )
 def test_who_is_asked_to_stop_finishes_what_is_paid_for(module, owner, name, count, sent):

@@ -20,8 +20,9 @@ Fraction(19, 10)
 """
 
 from dawa.ledger.accounts import Account, Part, Relation, Summary
-from dawa.ledger.book import Ledger, LedgerLike, Order, Reservation, opened
+from dawa.ledger.book import Ledger, LedgerLike, Order, opened
 from dawa.ledger.entries import Entry
+from dawa.ledger.reservation import Reservation
 from dawa.ledger.scopes import Scope, UnitLike
 from dawa.ledger.upgrade import Upgrade
 
